@@ -6,12 +6,12 @@ import * as Layer from "effect/Layer"
 import * as HttpServer from "effect/http/HttpServer"
 import * as NetAddress from "effect/net/NetAddress"
 
-export class TargetGuard extends Context.Service<
-  TargetGuard,
-  RefusedTargets.Guard
->()("@signalbox/control-room/delivery/TargetGuard") {
+export class TargetGuard extends Context.Service<TargetGuard, RefusedTargets.Guard>()(
+  "@signalbox/control-room/delivery/TargetGuard"
+) {
   /** For a service without its own server. */
-  static readonly layerOf = (allowPrivate: boolean) => Layer.sync(TargetGuard, () => RefusedTargets.make(allowPrivate, "this service"))
+  static readonly layerOf = (allowPrivate: boolean) =>
+    Layer.sync(TargetGuard, () => RefusedTargets.make(allowPrivate, "this service"))
 
   /** `allowPrivate` defaults to true only when the service itself is reachable from this machine alone. */
   static readonly layer = (allowPrivate?: boolean) =>
@@ -25,4 +25,3 @@ export class TargetGuard extends Context.Service<
       )
     )
 }
-

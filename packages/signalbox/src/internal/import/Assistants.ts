@@ -31,7 +31,8 @@ export const plan = Effect.fnUntraced(function* (
     const known = here.find((one) => one.name === name)
     if (known === undefined || (known.task.name === task.name && ids.packages.get(of) === known.task.package_id)) {
       entries.push([name, { task: { name: task.name, package: of } }])
-    } else steps.push({ kind, name, action: "different", detail: "its task, which cannot be changed", run: Effect.void })
+    } else
+      steps.push({ kind, name, action: "different", detail: "its task, which cannot be changed", run: Effect.void })
   }
   const needs = ([, { task }]: (typeof entries)[number]) => [
     { what: "package", name: task.package, isThere: isPackage(task.package) }

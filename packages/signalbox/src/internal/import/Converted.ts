@@ -72,7 +72,9 @@ export const trigger = ({ process, start, webhook }: TriggerListed, names: Names
             ...present(webhook),
             ...defined({
               signature:
-                webhook.signature === null ? undefined : { ...present(webhook.signature), secret: { file: secretFile } },
+                webhook.signature === null
+                  ? undefined
+                  : { ...present(webhook.signature), secret: { file: secretFile } },
               event_id: webhook.event_id === null ? undefined : present(webhook.event_id)
             })
           }

@@ -20,7 +20,8 @@ const kind = "work items"
 const maxTags = 20
 
 /** Tags have at most 64 characters. */
-const tagOf = (id: string) => `imported:${id.length <= 55 ? id : createHash("sha256").update(id).digest("hex").slice(0, 55)}`
+const tagOf = (id: string) =>
+  `imported:${id.length <= 55 ? id : createHash("sha256").update(id).digest("hex").slice(0, 55)}`
 
 const find = Effect.fnUntraced(function* (process: ProcessId, id: string) {
   const { data } = yield* WorkItems.list({ process, tag: tagOf(id), includeData: true, limit: 1 })

@@ -89,12 +89,7 @@ const upload = (name: string, versions: ReadonlyArray<Version>, numbers: Readonl
   })
 
 /** Plans one package; null when it cannot be had. */
-const planOne = Effect.fnUntraced(function* (
-  found: TaskPackage,
-  pinned: ReadonlyArray<number>,
-  ids: Ids,
-  gaps: Gaps
-) {
+const planOne = Effect.fnUntraced(function* (found: TaskPackage, pinned: ReadonlyArray<number>, ids: Ids, gaps: Gaps) {
   const { git, name } = found
   const wanted = yield* versionsOf(found, pinned, gaps)
   if (wanted === null) return null
@@ -112,7 +107,8 @@ const planOne = Effect.fnUntraced(function* (
     }
     const label = version.isCurrent ? name : `${name}, version ${version.version}`
     const file =
-      version.file ?? (yield* gaps.orNull("package", label, fetched(version.url, version.digest), "the zip is not found"))
+      version.file ??
+      (yield* gaps.orNull("package", label, fetched(version.url, version.digest), "the zip is not found"))
     if (file === null && version.isCurrent) return null
     if (file === null) continue
     numbers.set(version.digest, ++newest)

@@ -68,7 +68,8 @@ export const withNeeds = <A extends readonly [name: string, ...rest: ReadonlyArr
 ): ReadonlyArray<A> =>
   entries.filter((entry) => {
     const missing = needs(entry).find(({ isThere }) => !isThere)
-    if (missing !== undefined) gaps.add(kind, entry[0], `it needs the ${missing.what} ${missing.name}, which cannot be had`)
+    if (missing !== undefined)
+      gaps.add(kind, entry[0], `it needs the ${missing.what} ${missing.name}, which cannot be had`)
     return missing === undefined
   })
 

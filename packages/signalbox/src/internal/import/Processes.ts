@@ -16,7 +16,9 @@ const kind = "process"
 /** The versions that steps name, by the names of their packages. */
 export const pinnedBy = ({ processes }: Reading, { packages }: Converted.Names) => {
   const pinned = new Map<string, Array<number>>()
-  for (const { task, task_package_version: version } of processes.flatMap(({ definition }) => definition?.steps ?? [])) {
+  for (const { task, task_package_version: version } of processes.flatMap(
+    ({ definition }) => definition?.steps ?? []
+  )) {
     const name = task.package_id === undefined ? undefined : packages.get(task.package_id)
     if (name === undefined || version === undefined || version === null) continue
     pinned.set(name, [...(pinned.get(name) ?? []), version])
@@ -47,7 +49,11 @@ const needsOf = ({ steps }: ReturnType<typeof Converted.process>, { isGroup, isP
   ])
 
 /** Those that the source defines. */
-export const plan = Effect.fnUntraced(function* (processes: ReadonlyArray<SourceProcess>, context: Context, gaps: Gaps) {
+export const plan = Effect.fnUntraced(function* (
+  processes: ReadonlyArray<SourceProcess>,
+  context: Context,
+  gaps: Gaps
+) {
   const converted = processes.flatMap(({ definition, name }) =>
     definition === null ? [] : [[name, Converted.process(definition, context.names, context.versionOf)] as const]
   )

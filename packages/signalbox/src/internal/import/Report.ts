@@ -53,15 +53,7 @@ export const print = (lines: ReadonlyArray<Line>, json: boolean) =>
     { discard: true }
   )
 
-const order: ReadonlyArray<Status> = [
-  "create",
-  "created",
-  "replace",
-  "replaced",
-  "equal",
-  "different",
-  "not to be had"
-]
+const order: ReadonlyArray<Status> = ["create", "created", "replace", "replaced", "equal", "different", "not to be had"]
 
 /** Such as `3 created, 2 equal, 1 not to be had`. */
 export const summary = (lines: ReadonlyArray<Line>): string =>

@@ -110,7 +110,7 @@ export class Source extends Context.Service<
       schema: Schema.Codec<A, E>,
       query?: Query
     ) => Effect.Effect<A, SourceError>
-    /** All resources of a list, at most so many. */
+    /** All resources of a list, at most so many: oldest first, since lists begin with the newest. */
     readonly list: <A, E>(
       path: ReadonlyArray<string>,
       schema: Schema.Codec<A, E>,
@@ -172,7 +172,8 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, from, key, workspace }
         () => ({ size: 0, chunks: new Array<Uint8Array>() }),
         (all, chunk) => {
           all.size += chunk.length
-          if (all.size > bounds.json) return Effect.fail(fail("refused", `a response has more than ${bounds.json} bytes`))
+          if (all.size > bounds.json)
+            return Effect.fail(fail("refused", `a response has more than ${bounds.json} bytes`))
           all.chunks.push(chunk)
           return Effect.succeed(all)
         }
@@ -180,22 +181,26 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, from, key, workspace }
       Effect.map(({ chunks }) => Buffer.concat(chunks).toString("utf8"))
     )
 
-  const read = Effect.fnUntraced(function* (url: URL) {
-    const request = HttpClientRequest.get(url.href, {
-      headers: { authorization: `RC-WSKEY ${Redacted.value(key)}`, accept: "application/json" }
-    })
-    const response = yield* execute(client, request)
-    const { status } = response
-    if (isRedirect(status)) {
-      return yield* fail(
-        "refused",
-        `${url.pathname}: a redirect (${status}), which is not followed with a key; give --from the address it leads to`
-      )
-    }
-    const text = yield* textOf(response)
-    if (status >= 200 && status < 300) return text
-    return yield* fail(kindOf(status), `${url.pathname}: ${status}${said(text)}`)
-  }, Effect.timeoutOrElse({ duration: "60 seconds", orElse: () => fail("busy", "no response within a minute") }), patient)
+  const read = Effect.fnUntraced(
+    function* (url: URL) {
+      const request = HttpClientRequest.get(url.href, {
+        headers: { authorization: `RC-WSKEY ${Redacted.value(key)}`, accept: "application/json" }
+      })
+      const response = yield* execute(client, request)
+      const { status } = response
+      if (isRedirect(status)) {
+        return yield* fail(
+          "refused",
+          `${url.pathname}: a redirect (${status}), which is not followed with a key; give --from the address it leads to`
+        )
+      }
+      const text = yield* textOf(response)
+      if (status >= 200 && status < 300) return text
+      return yield* fail(kindOf(status), `${url.pathname}: ${status}${said(text)}`)
+    },
+    Effect.timeoutOrElse({ duration: "60 seconds", orElse: () => fail("busy", "no response within a minute") }),
+    patient
+  )
 
   const address = Effect.fnUntraced(function* (path: ReadonlyArray<string>, query: Query) {
     // An id of the source that would change the path.
@@ -230,7 +235,8 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, from, key, workspace }
     const seen = new Set<string>()
     const url = yield* address(path, query)
     while (true) {
-      if (seen.has(url.search)) return yield* fail("refused", `${url.pathname}: a page names an earlier one as the next`)
+      if (seen.has(url.search))
+        return yield* fail("refused", `${url.pathname}: a page names an earlier one as the next`)
       seen.add(url.search)
       const page = yield* decoded(url, Page(schema))
       found.push(...page.data)
@@ -238,11 +244,12 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, from, key, workspace }
         return yield* fail("refused", `${url.pathname}: more than ${most}, which are not read`)
       }
       if (page.next === null) {
-        if (!page.has_more) return found
+        if (!page.has_more) return found.toReversed()
         return yield* fail("refused", `${url.pathname}: has more than it shows, and no next page`)
       }
       // Of that address only the query, so that the key goes nowhere else.
-      if (!URL.canParse(page.next, url.href)) return yield* fail("refused", `${url.pathname}: the next page has no address`)
+      if (!URL.canParse(page.next, url.href))
+        return yield* fail("refused", `${url.pathname}: the next page has no address`)
       url.search = new URL(page.next, url.href).search
     }
   })

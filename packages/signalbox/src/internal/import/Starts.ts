@@ -44,11 +44,7 @@ export const schedules = Effect.fnUntraced(function* (all: ReadonlyArray<Schedul
 const secretOf = (type: string | undefined) =>
   `${type === "standard_webhooks" ? "whsec_" : ""}${randomBytes(32).toString("base64")}`
 
-export const triggers = Effect.fnUntraced(function* (
-  all: ReadonlyArray<TriggerListed>,
-  context: Context,
-  gaps: Gaps
-) {
+export const triggers = Effect.fnUntraced(function* (all: ReadonlyArray<TriggerListed>, context: Context, gaps: Gaps) {
   const fs = yield* FileSystem.FileSystem
   const { newPath } = yield* Source
   const here = new Map((yield* Stream.runCollect(TriggerList.stream({ limit: 500 }))).map((one) => [one.name, one]))
@@ -72,11 +68,7 @@ export const triggers = Effect.fnUntraced(function* (
 })
 
 /** Webhooks have no names: those with the same endpoint and process become one with the events of all. */
-export const webhooks = Effect.fnUntraced(function* (
-  all: ReadonlyArray<WebhookListed>,
-  context: Context,
-  gaps: Gaps
-) {
+export const webhooks = Effect.fnUntraced(function* (all: ReadonlyArray<WebhookListed>, context: Context, gaps: Gaps) {
   const kind = "webhook"
   const merged = new Map<string, { readonly endpoint: string; events: ReadonlyArray<string>; process?: string }>()
   for (const { enabled_events: events, endpoint, process } of all) {

@@ -13,9 +13,5 @@ export interface ImportStep {
   readonly action: "create" | "change" | "unchanged" | "different"
   /** What changes, or why nothing does; may be empty. */
   readonly detail: string
-  readonly run: Effect.Effect<
-    unknown,
-    Effect.Error<Step["run"]> | SourceError | PlatformError,
-    ControlRoom | Source
-  >
+  readonly run: Effect.Effect<unknown, Effect.Error<Step["run"]> | SourceError | PlatformError, ControlRoom | Source>
 }
