@@ -94,14 +94,20 @@ export const channel = ({ email, target, type }: AlertChannel) => {
   }
 }
 
-const named = { process: "processes", worker_group: "groups", schedule: "schedules" } as const
+/** Parameters of rules that name something. */
+const named = (names: Names): ReadonlyMap<string, ReadonlyMap<string, string>> =>
+  new Map([
+    ["process", names.processes],
+    ["worker_group", names.groups],
+    ["schedule", names.schedules]
+  ])
 
 export const alert = ({ channels, gather_seconds, quiet, repeat_seconds, rule }: Alert, names: Names) => ({
   enabled: false,
   rule: Object.fromEntries(
     Object.entries(rule).map(([key, value]) => {
-      const isRef = typeof value === "object" && "id" in value && Object.hasOwn(named, key)
-      return [key, isRef ? nameIn(names[named[key as keyof typeof named]], String(value.id)) : value]
+      const known = named(names).get(key)
+      return [key, known !== undefined && typeof value === "object" && "id" in value ? nameIn(known, value.id) : value]
     })
   ),
   channels: channels.map(({ name }) => name),

@@ -78,8 +78,8 @@ const patient = <A, R>(effect: Effect.Effect<A, SourceError, R>) =>
 const said = (text: string): string => {
   const body = Result.try((): unknown => JSON.parse(text))
   if (Result.isFailure(body) || !Predicate.isObject(body.success)) return ""
-  const { error, message } = body.success as { readonly error?: unknown; readonly message?: unknown }
-  const nested = Predicate.isObject(error) && "message" in error ? error.message : undefined
+  const { error, message }: Readonly<Record<string, unknown>> = { ...body.success }
+  const nested = Predicate.hasProperty(error, "message") ? error.message : undefined
   const found = typeof nested === "string" ? nested : typeof message === "string" ? message : ""
   return found === "" ? "" : `: ${found}`
 }

@@ -3,6 +3,7 @@ import type { TriggerListed } from "@signalbox/api/contract/Triggers"
 import type { Schedule } from "@signalbox/api/contract/Schedules"
 import type { WebhookListed } from "@signalbox/api/contract/Webhooks"
 import * as TriggerList from "@signalbox/api/Triggers"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Stream from "effect/Stream"
@@ -78,7 +79,7 @@ export const webhooks = Effect.fnUntraced(function* (all: ReadonlyArray<WebhookL
     merged.set(label, {
       endpoint,
       events: [...new Set([...(before?.events ?? []), ...events])],
-      ...(name === undefined ? {} : { process: name })
+      ...defined({ process: name })
     })
   }
   const steps: Array<ImportStep> = []
