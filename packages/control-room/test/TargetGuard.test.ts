@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { refusedIp } from "@signalbox/transport/RefusedTargets"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -7,7 +8,7 @@ import * as NetAddress from "effect/net/NetAddress"
 import * as TestClock from "effect/testing/TestClock"
 import type { LookupFunction } from "node:net"
 import { send } from "../src/internal/delivery/DeliverySender.ts"
-import { refusedIp, TargetGuard } from "../src/internal/delivery/TargetGuard.ts"
+import { TargetGuard } from "../src/internal/delivery/TargetGuard.ts"
 import { receiver } from "./support/Receiver.ts"
 
 const guardOf = (listensAt: string, allowPrivate?: boolean) =>

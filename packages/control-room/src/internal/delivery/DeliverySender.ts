@@ -2,6 +2,7 @@
  * Sends one attempt of a delivery: a POST on a separate connection, without redirects. The status decides as soon as it is
  * there; the body of the response is not used.
  */
+import { refusalOf } from "@signalbox/transport/RefusedTargets"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -10,7 +11,6 @@ import { request as httpsRequest } from "node:https"
 import type { LookupFunction } from "node:net"
 import { addAbortSignal } from "node:stream"
 import { urlToHttpOptions } from "node:url"
-import { refusalOf } from "./TargetGuard.ts"
 
 /** The total time limit of an attempt. */
 export const attemptTime = "15 seconds"

@@ -1,11 +1,11 @@
 /** Sends one e-mail by SMTP. The library is loaded with the first one. */
 import { defined } from "@signalbox/transport/Defined"
+import { refusalOf } from "@signalbox/transport/RefusedTargets"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { isIP, type LookupFunction, Socket } from "node:net"
 import { NoResponse } from "./DeliverySender.ts"
-import { refusalOf } from "./TargetGuard.ts"
 
 /**
  * Connecting, and each response of the server, in milliseconds. A server may look through a message for minutes before it

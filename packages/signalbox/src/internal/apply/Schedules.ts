@@ -25,8 +25,15 @@ const rulesOf = (schedule: Schedules.Schedule) => {
   return { ...Object.fromEntries(times), calendar, jitter, missed, overlap, queue, zone }
 }
 
+/** How a schedule is created and changed. */
+export type Writes = Pick<typeof Schedules, "create" | "update">
+
 /** Schedules are identified by their names. Times that have passed are compared, and not refused. */
-export const plan = Effect.fnUntraced(function* (wanted: Readonly<Record<string, Schedule>>, ids: Ids) {
+export const plan = Effect.fnUntraced(function* (
+  wanted: Readonly<Record<string, Schedule>>,
+  ids: Ids,
+  { create, update }: Writes = Schedules
+) {
   const left = new Map<string, ScheduleId>()
   for (const { id, name } of yield* Stream.runCollect(Schedules.stream({ limit: 500 }))) left.set(name, id)
   const steps: Array<Step> = []
@@ -36,7 +43,7 @@ export const plan = Effect.fnUntraced(function* (wanted: Readonly<Record<string,
     const definition = (id: ProcessId) => ({ name, process: { id }, ...rules, inputs })
     const found = left.get(name)
     if (found === undefined) {
-      const run = Effect.flatMap(idOf(ids.processes, process), (id) => Schedules.create(definition(id))).pipe(
+      const run = Effect.flatMap(idOf(ids.processes, process), (id) => create(definition(id))).pipe(
         Effect.tap((made) => Effect.sync(() => ids.schedules.set(name, made.id)))
       )
       steps.push({ kind: "schedule", name, action: "create", detail: "", run })
@@ -52,7 +59,7 @@ export const plan = Effect.fnUntraced(function* (wanted: Readonly<Record<string,
       ...(isDeepStrictEqual(schedule.inputs, inputs) ? [] : ["inputs"]),
       ...(schedule.process.id === ids.processes.get(process) ? [] : ["process"])
     ]
-    const run = Effect.flatMap(idOf(ids.processes, process), (id) => Schedules.update(found, definition(id)))
+    const run = Effect.flatMap(idOf(ids.processes, process), (id) => update(found, definition(id)))
     steps.push(
       changed.length === 0
         ? unchanged("schedule", name)

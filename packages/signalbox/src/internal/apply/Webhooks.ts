@@ -10,6 +10,18 @@ import { asSet, idOf, type Ids, type Section, type Step, unchanged } from "./Ste
 const label = (endpoint: string, process: string | undefined) =>
   process === undefined ? endpoint : `${endpoint} (${process})`
 
+/** No host has this name (RFC 2606). */
+const nowhere = "https://disabled.invalid/"
+
+/** Creates a webhook that is disabled. It has its endpoint only then, so that nothing is sent there before. */
+const createDisabled = Effect.fnUntraced(function* ({ endpoint, ...webhook }: Webhooks.NewWebhook) {
+  const { id } = yield* Webhooks.create({ ...webhook, endpoint: nowhere })
+  yield* Webhooks.update(id, { enabled: false }).pipe(
+    Effect.andThen(Webhooks.update(id, { endpoint })),
+    Effect.tapError(() => Effect.ignore(Webhooks.remove(id)))
+  )
+})
+
 /** Webhooks have no name: they are identified by endpoint and process. */
 export const plan = Effect.fnUntraced(function* (wanted: ReadonlyArray<Webhook>, ids: Ids) {
   const left: Array<WebhookListed> = [...(yield* Stream.runCollect(Webhooks.stream({ limit: 500 })))]
@@ -30,8 +42,8 @@ export const plan = Effect.fnUntraced(function* (wanted: ReadonlyArray<Webhook>,
     if (found === undefined) {
       const run = Effect.gen(function* () {
         const of = process === undefined ? {} : { process: yield* idOf(ids.processes, process) }
-        const { id } = yield* Webhooks.create({ endpoint, events, ...of })
-        if (enabled === false) yield* Webhooks.update(id, { enabled })
+        const webhook = { endpoint, events, ...of }
+        return yield* enabled === false ? createDisabled(webhook) : Webhooks.create(webhook)
       })
       steps.push({ kind: "webhook", name, action: "create", detail: events.join(", "), run })
       continue

@@ -31,6 +31,7 @@ const groups = {
   "Processes and resources": {
     package: () => import("../commands/develop/Package.ts").then((module) => module.packageTasks),
     apply: () => import("../commands/access/Apply.ts").then((module) => withContext(module.apply)),
+    import: () => import("../commands/access/Import.ts").then((module) => withContext(module.importRoom)),
     processes: () => import("../resources/Processes.ts").then((module) => withContext(module.processes)),
     packages: () => import("../resources/Packages.ts").then((module) => withContext(module.packages)),
     schedules: () => import("../resources/Schedules.ts").then((module) => withContext(module.schedules)),

@@ -10,6 +10,8 @@ export const exitCodes = {
   unresolved: 2,
   /** `run --wait`: the run was stopped; `worker start --once`: the step run was. */
   stopped: 3,
+  /** `import`: something could not be had, or differs and was left alone. */
+  incomplete: 3,
   /** `run`: none was started; `worker start --once`: no step run was taken. */
   notStarted: 4,
   /** `worker start --once`: the step run failed. */

@@ -1,5 +1,4 @@
 /** `signalbox login`, `contexts` and `env`: connections that are kept under a name, and the one in use. */
-import { TaggedError } from "@signalbox/transport/Printed"
 import { WorkspaceId } from "@signalbox/api/contract/Ids"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { layer as connect } from "@signalbox/api/node"
@@ -11,33 +10,16 @@ import * as Schema from "effect/Schema"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Prompt from "effect/cli/Prompt"
-import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
+import { askedKey } from "../../connection/AskedKey.ts"
 import { connected, connectionFlags, print } from "../../connection/Connection.ts"
-import { variable } from "../../settings/FlagValues.ts"
 import * as Contexts from "../../connection/Contexts.ts"
 import { printTable } from "../../output/List.ts"
 import { quoted } from "../../text/ShellWord.ts"
-
-/** There is no key to log in with. */
-export class NoKey extends TaggedError<NoKey>()("NoKey", { message: Schema.String }) {}
 
 const contextArgument = Argument.String("context").pipe(
   Argument.withDescription("The name of a context"),
   Argument.withSchema(Contexts.ContextName)
 )
-
-/** Never from a flag, which others could see. */
-const askKey = Effect.gen(function* () {
-  const key = yield* variable("SIGNALBOX_API_KEY")
-  if (key !== null) return Redacted.make(key)
-  const missing = (problem: string) =>
-    new NoKey({ message: `${problem}: set SIGNALBOX_API_KEY to a key of the workspace` })
-  if (!(yield* TerminalCapabilities).canPrompt) return yield* missing("there is no terminal to ask for the key")
-  return yield* Effect.mapError(Prompt.Password({ message: "The key of the workspace" }), () =>
-    missing("no key was given")
-  )
-})
 
 export const login = Command.make(
   "login",
@@ -60,7 +42,7 @@ export const login = Command.make(
     json: connectionFlags.json
   },
   Effect.fnUntraced(function* ({ context, json, url, workspace }) {
-    const apiKey = yield* askKey
+    const apiKey = yield* askedKey("SIGNALBOX_API_KEY", "The key of the workspace")
     // A connection that does not work is not stored.
     const { name } = yield* Effect.provide(Workspaces.get, connect({ baseUrl: url, workspaceId: workspace, apiKey }))
     const file = yield* Contexts.save(context, {
