@@ -5,6 +5,7 @@
 import { basePath } from "@signalbox/api/contract/Api"
 import {
   CurrentActor,
+  CurrentPrincipal,
   type Permission,
   RequiredPermission,
   startPermission,
@@ -117,6 +118,7 @@ export const layer = (flows: MountedFlows | undefined) =>
         if (flows === undefined || !(yield* hasFlows(params["workspace_id"] ?? ""))) {
           return yield* refuse(404, "NOT_FOUND", "this workspace has no durable flows: no program serves them")
         }
+        const principal = yield* CurrentPrincipal
         const { id, name } = yield* actor
         const url = request.url.replace(/^.*?\/workspaces\/[^/]+/, "")
         const answered = flows.httpEffect.pipe(
