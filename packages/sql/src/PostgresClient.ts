@@ -3,9 +3,7 @@ import * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
 import { makeCompiler } from "@effect/sql-pg/PgClient"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -16,15 +14,18 @@ import * as Stream from "effect/Stream"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Client from "effect/sql/SqlClient"
 import type { Connection } from "effect/sql/SqlConnection"
-import { SqlError, StatementTimeoutError } from "effect/sql/SqlError"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Bounded from "./internal/postgres/Bounded.ts"
 import { DirectClient } from "./internal/postgres/DirectClient.ts"
+import * as Later from "./internal/postgres/Later.ts"
 import * as Pooled from "./internal/postgres/Pooled.ts"
-import type { Session, Sessions } from "./internal/postgres/Pooled.ts"
+import * as Sessions from "./internal/postgres/Sessions.ts"
 import * as Settings from "./internal/postgres/Settings.ts"
 import * as Sockets from "./internal/postgres/Sockets.ts"
+import type { Transaction } from "./internal/postgres/Transaction.ts"
 import { Listening } from "./Listening.ts"
 import { direct, type PostgresOptions } from "./PostgresOptions.ts"
-import { abandon, promptly } from "./Promptly.ts"
+import { promptly } from "./Promptly.ts"
 import { QueryDeadline, unhurried } from "./QueryDeadline.ts"
 import { Sent } from "./Sent.ts"
 
@@ -74,53 +75,6 @@ const storable = (params: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
     ? params.map((value) => (typeof value === "string" ? value.replaceAll("\0", "\u{10ffff}") : value))
     : params
 
-type Bounded = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
-
-/** The time of the last response of any connection, by `performance.now()`. */
-interface LastResponse {
-  last: number
-}
-
-const overdue = new SqlError({
-  reason: new StatementTimeoutError({
-    message: "the database did not respond in time",
-    operation: "query",
-    cause: new Error("no response within the deadline of the statement")
-  })
-})
-
-/**
- * Fails a statement immediately when its deadline has passed, and cancels it in the background, which closes a
- * connection that does not respond. `onSilence` runs when no connection has responded since the statement began. Timers
- * use real time, since a virtual clock of tests does not wait for a server.
- */
-const makeBounded =
-  (answers: LastResponse, onSilence: (since: number) => Effect.Effect<void, SqlError>): Bounded =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.contextWith((context: Context.Context<R>) =>
-      Effect.callback<A, E | SqlError>((resume) => {
-        const limit = Duration.toMillis(Duration.fromInputUnsafe(Context.get(context, QueryDeadline)))
-        const begun = performance.now()
-        const fiber = Effect.runForkWith(context)(effect)
-        const timer = setTimeout(() => {
-          resume(Effect.fail(overdue))
-          fiber.interruptUnsafe()
-          if (answers.last < begun) Effect.runFork(onSilence(begun))
-        }, limit)
-        fiber.addObserver((exit) => {
-          clearTimeout(timer)
-          // Interrupted when the pool is closed while the statement waits for a connection.
-          resume(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? Effect.fail(overdue) : exit)
-        })
-        return Effect.suspend(() => {
-          clearTimeout(timer)
-          return abandon(fiber)
-        })
-      })
-    )
-
-const unbounded: Bounded = (effect) => effect
-
 /** Records that a statement has left, before it does, when it is one of those that change something. */
 const noting =
   (changes: (sql: string) => boolean) =>
@@ -137,16 +91,21 @@ const notingCommit = noting((sql) => sql === "COMMIT")
 const notingWrites = noting((sql) => !/^\s*SELECT\b/i.test(sql))
 
 /**
- * The ends of transactions and savepoints whose failure `withTransaction` would turn into a defect. They fail with their
- * connection, which ends the transaction, too, and is not used again; the caller gets the error of its own statement, or
- * of the COMMIT.
+ * The end of a transaction whose failure `withTransaction` would turn into a defect. It fails with its connection, which ends the
+ * transaction, too, and is not used again; the caller gets the error of its own statement.
  */
-const isUndone = (sql: string) => /^(ROLLBACK|RELEASE)\b/.test(sql)
+const rollback = "ROLLBACK"
+
+/** How long a rollback may wait for the statement before it, before the connection is closed. */
+const rollbackDeadline = "500 millis"
+
+/** A rollback that takes long says nothing about the server: it may wait for the statement that was given up. */
+const boundedRollback = Bounded.make({ last: 0 }, () => Effect.void)
 
 const makeConnection = (
-  connection: Session,
-  bounded: Bounded,
-  answers: LastResponse,
+  connection: Sessions.Session,
+  bounded: Bounded.Bounded,
+  answers: Bounded.LastResponse,
   noted: ReturnType<typeof noting>
 ): Connection => {
   const answered = <A>(answer: A): A => {
@@ -157,14 +116,21 @@ const makeConnection = (
     bounded(noted(sql, Effect.map(connection.query(sql, storable(params), prepare), answered)))
   const values = (sql: string, params: ReadonlyArray<unknown>, prepare: boolean) =>
     bounded(noted(sql, Effect.map(connection.queryValues(sql, storable(params), prepare), answered)))
+  const undone = () =>
+    connection.query(rollback).pipe(
+      boundedRollback,
+      Effect.provideService(QueryDeadline, rollbackDeadline),
+      Effect.catch(() => Effect.void),
+      Effect.as([])
+    )
   const execute =
     (prepare: boolean): Connection["execute"] =>
-    (sql, params, transformRows) => {
-      const rows = Effect.map(query(sql, params, prepare), ({ rows }) =>
-        transformRows === undefined ? rows : transformRows(rows)
-      )
-      return isUndone(sql) ? Effect.catch(rows, () => Effect.succeed([])) : rows
-    }
+    (sql, params, transformRows) =>
+      sql === rollback
+        ? undone()
+        : Effect.map(query(sql, params, prepare), ({ rows }) =>
+            transformRows === undefined ? rows : transformRows(rows)
+          )
   return {
     execute: execute(true),
     executeUnprepared: execute(false),
@@ -173,6 +139,15 @@ const makeConnection = (
     executeValuesUnprepared: (sql, params) => values(sql, params, false),
     executeStream: (sql, params) => connection.stream(sql, storable(params))
   }
+}
+
+/** The connection of a transaction, which keeps writes that return no rows until the statement that follows. */
+const makeTransaction = (transaction: Transaction, bounded: Bounded.Bounded, answers: Bounded.LastResponse) => {
+  const flush = bounded(transaction.flush)
+  return Later.of(makeConnection(transaction, bounded, answers, notingCommit), {
+    run: (sql, params) => Effect.suspend(() => (transaction.keep(sql, storable(params)) ? flush : Effect.void)),
+    flush
+  })
 }
 
 /** After a failed statement, Postgres turns COMMIT into a rollback without an error. */
@@ -186,13 +161,10 @@ const commit = (connection: Connection) =>
 /** The connections of a client: to the server, or through a pooler. */
 const makeSessions = (options: PostgresOptions, stream: Sockets.Sockets["stream"]) =>
   options.directUrl === undefined
-    ? PgPool.make({ ...directTo(options), stream, maxConnections })
+    ? Effect.map(PgPool.make({ ...directTo(options), ...Sessions.config, stream, maxConnections }), Sessions.make)
     : Effect.map(PgPool.make({ ...connectionTo(options), ...Pooled.config, stream, maxConnections }), (pool) =>
         Pooled.make(pool, Settings.of(options))
       )
-
-/** How long connections may take to close before their sockets are destroyed. */
-const endMillis = 500
 
 /** A connection of its own, which closing its scope ends also when the server does not respond. */
 const connectIn = Effect.fnUntraced(function* (options: PostgresOptions, closeMillis: number) {
@@ -210,12 +182,12 @@ const makeClient = Effect.fnUntraced(function* (options: PostgresOptions) {
   const openPool = Effect.gen(function* () {
     const own = yield* Scope.fork(scope)
     const sockets = Sockets.make(options.url)
-    const pool: Sessions = yield* Scope.provide(makeSessions(options, sockets.stream), own)
+    const pool: Sessions.Sessions = yield* Scope.provide(makeSessions(options, sockets.stream), own)
     // The pool waits for statements that run; nobody waits for their results any more.
     yield* Scope.addFinalizer(
       own,
       Effect.sync(() => {
-        if (isClosing) sockets.close(endMillis)
+        if (isClosing) sockets.close(Sockets.endMillis)
       })
     )
     return { pool, openedAt: performance.now(), close: Scope.close(own, Exit.void) }
@@ -233,15 +205,17 @@ const makeClient = Effect.fnUntraced(function* (options: PostgresOptions) {
     current = yield* openPool
     yield* old.close
   })
-  const answers: LastResponse = { last: 0 }
-  const bounded = makeBounded(answers, replacePool)
-  const each = (connection: Session) => makeConnection(connection, bounded, answers, notingCommit)
+  const answers: Bounded.LastResponse = { last: 0 }
+  const bounded = Bounded.make(answers, replacePool)
+  const each = (connection: Sessions.Session) => makeConnection(connection, bounded, answers, notingCommit)
   // The deadline of a single statement includes the wait for a connection.
-  const whole = (connection: Session) => makeConnection(connection, unbounded, answers, notingWrites)
+  const whole = (connection: Sessions.Session) => makeConnection(connection, Bounded.unbounded, answers, notingWrites)
   const made = yield* Client.make({
     acquirer: Effect.map(bounded(Effect.suspend(() => current.pool.get)), each),
     borrower: (use) => bounded(Effect.suspend(() => current.pool.use((connection) => use(whole(connection))))),
-    transactionAcquirer: Effect.map(bounded(Effect.suspend(() => current.pool.reserve)), each),
+    transactionAcquirer: Effect.map(bounded(Effect.suspend(() => current.pool.reserve)), (transaction) =>
+      makeTransaction(transaction, bounded, answers)
+    ),
     compiler: makeCompiler(),
     driver: "pg",
     prepareTransactionControls: true,
@@ -254,7 +228,10 @@ const makeClient = Effect.fnUntraced(function* (options: PostgresOptions) {
     // A rollback, too, waits for a server that does not respond, up to its deadline.
     withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
       Effect.flatMap(Effect.serviceOption(transactionService), (outer) =>
-        outer._tag === "Some" ? withTransaction(effect) : promptly(withTransaction(effect))
+        outer._tag === "Some"
+          ? // Failures of its own writes are its own, so that it alone is undone.
+            withTransaction(Effect.tap(effect, Later.flush(outer.value[0])))
+          : promptly(withTransaction(effect))
       )
   })
 })
@@ -287,7 +264,7 @@ const listen = (options: PostgresOptions): (typeof Listening.Service)["texts"] =
     yield* begun
     // Repeats LISTEN as the check, since that statement identifies the connections of nodes in `pg_stat_activity`.
     const alive = connection.query(`LISTEN ${Settings.quoted(channel)}`).pipe(
-      makeBounded({ last: 0 }, () => Effect.void),
+      Bounded.make({ last: 0 }, () => Effect.void),
       Effect.provideService(QueryDeadline, heartbeat),
       Effect.delay(heartbeat),
       Effect.forever
@@ -298,7 +275,7 @@ const listen = (options: PostgresOptions): (typeof Listening.Service)["texts"] =
 
 /** A separate connection to the server itself, outside the pool. */
 export const connect = (options: PostgresOptions) =>
-  Effect.map(connectIn(direct(options), endMillis), ({ connection }) => connection)
+  Effect.map(connectIn(direct(options), Sockets.endMillis), ({ connection }) => connection)
 
 const makeContext = Effect.fnUntraced(function* (options: PostgresOptions) {
   const server = direct(options)

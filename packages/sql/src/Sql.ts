@@ -11,6 +11,7 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import * as Fragments from "effect/sql/Statement"
 import * as Dialect from "./Dialect.ts"
+import * as Later from "./internal/postgres/Later.ts"
 import * as Direct from "./internal/sqlite/Direct.ts"
 import type { Stored } from "./Table.ts"
 
@@ -78,15 +79,13 @@ export const make = (client: SqlClient): Sql => {
   const runnerOf =
     <A>(watched: (given: A) => Fragments.Statement<object>, compiled: (given: A) => Compiled) =>
     (given: A): Effect.Effect<ReadonlyArray<object>> =>
-      connection === null
-        ? Effect.orDie(watched(given))
-        : Effect.withFiber((fiber) => {
-            const isWatched = fiber.cache.tracerEnabled || fiber.getRef(Fragments.CurrentTransformer) !== undefined
-            if (isWatched) return Effect.orDie(watched(given))
-            const [text, values] = compiled(given)
-            const [current] = Context.getOrUndefined(fiber.context, client.transactionService) ?? [connection]
-            return Effect.orDie(current.execute(text, values, undefined))
-          })
+      Effect.withFiber((fiber) => {
+        const [current] = Context.getOrUndefined(fiber.context, client.transactionService) ?? [connection]
+        const isWatched = fiber.cache.tracerEnabled || fiber.getRef(Fragments.CurrentTransformer) !== undefined
+        if (current === null || isWatched) return Effect.orDie(watched(given))
+        const [text, values] = compiled(given)
+        return Effect.orDie(Later.execute(current, text, values))
+      })
   const run = runnerOf<Fragments.Statement<object>>(
     (statement) => statement,
     (statement) => statement.compile()
@@ -117,7 +116,11 @@ export const transaction = <A, E, R>(client: SqlClient, effect: Effect.Effect<A,
   Effect.catchIf(client.withTransaction(effect), isSqlError, Effect.die)
 
 const sqlErrorOf = (cause: Cause.Cause<unknown>): SqlError | undefined =>
-  cause.reasons.flatMap((reason) => (Cause.isDieReason(reason) && isSqlError(reason.defect) ? [reason.defect] : []))[0]
+  cause.reasons.flatMap((reason) => {
+    // What a transaction has kept until its end fails with it.
+    const error = Cause.isDieReason(reason) ? reason.defect : Cause.isFailReason(reason) ? reason.error : undefined
+    return isSqlError(error) ? [error] : []
+  })[0]
 
 const isTaken = (cause: Cause.Cause<unknown>): boolean => sqlErrorOf(cause)?.reason._tag === "UniqueViolation"
 

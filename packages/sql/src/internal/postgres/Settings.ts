@@ -16,7 +16,9 @@ export const of = (options: PostgresOptions): Readonly<Record<string, string>> =
   // A statement that waits longer for a lock fails, and can be retried.
   lock_timeout: "30s",
   // Ends the transaction of a node that died without closing its connections, and with it its locks.
-  idle_in_transaction_session_timeout: "60s"
+  idle_in_transaction_session_timeout: "60s",
+  // Ends a statement that runs or waits for a lock when its connection was closed.
+  client_connection_check_interval: "1s"
 })
 
 const literal = (value: string) => `'${value.replaceAll("'", "''")}'`

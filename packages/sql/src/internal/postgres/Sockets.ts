@@ -8,6 +8,9 @@ import { connect, type NetConnectOpts, type Socket } from "node:net"
 
 const keepAliveMillis = 30_000
 
+/** How long a connection may take to close before its socket is destroyed. */
+export const endMillis = 500
+
 /** The place that a URL names, by the rules of libpq, which the driver follows too. */
 const placeOf = (url: string): NetConnectOpts => {
   const { hostname, port, searchParams } = new URL(url)
@@ -41,6 +44,8 @@ export const make = (url: Redacted.Redacted): Sockets => {
       socket.on("close", () => open.delete(socket))
       // The driver does not listen while it exchanges one listener for another. What fails is the statement.
       socket.on("error", () => {})
+      // The driver has said that it is the end, and the peer may be away.
+      socket.on("finish", () => setTimeout(() => socket.destroy(), endMillis).unref())
       if (isClosed) socket.destroy()
       return socket
     },
