@@ -144,8 +144,15 @@ const makeConnection = (
 /** The connection of a transaction, which keeps writes that return no rows until the statement that follows. */
 const makeTransaction = (transaction: Transaction, bounded: Bounded.Bounded, answers: Bounded.LastResponse) => {
   const flush = bounded(transaction.flush)
+  const refused = Effect.die(new Error("the rows of a statement were asked for after its transaction had failed"))
   return Later.of(makeConnection(transaction, bounded, answers, notingCommit), {
-    run: (sql, params) => Effect.suspend(() => (transaction.keep(sql, storable(params)) ? flush : Effect.void)),
+    run: (sql, params) =>
+      Effect.suspend(() => {
+        const kept = transaction.keep(sql, storable(params))
+        const answered = Effect.suspend(() => (kept.rows === null ? refused : Effect.succeed(kept.rows)))
+        const rows = Effect.suspend(() => (kept.rows === null ? Effect.andThen(flush, answered) : answered))
+        return transaction.isFull() ? Effect.as(flush, rows) : Effect.succeed(rows)
+      }),
     flush
   })
 }

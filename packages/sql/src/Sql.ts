@@ -7,6 +7,7 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Effectable from "effect/Effectable"
+import type * as Fiber from "effect/Fiber"
 import type { SqlClient } from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import * as Fragments from "effect/sql/Statement"
@@ -16,7 +17,9 @@ import * as Direct from "./internal/sqlite/Direct.ts"
 import type { Stored } from "./Table.ts"
 
 /** A statement, or a part of one. Its rows have no type: `Table.query` parses them by their declaration. */
-export interface Statement extends Fragments.Fragment, Effect.Effect<ReadonlyArray<object>> {}
+export interface Statement extends Fragments.Fragment, Effect.Effect<ReadonlyArray<object>> {
+  readonly compile: () => Compiled
+}
 
 /** The `SqlClient` whose statements have no error channel. */
 export interface Sql extends Pick<
@@ -32,6 +35,23 @@ export interface Sql extends Pick<
    * was declared with. For statements of every request.
    */
   readonly fixed: (strings: TemplateStringsArray, ...values: ReadonlyArray<unknown>) => Fixed
+  /**
+   * Runs a statement before the one that follows, and returns its rows to who asks for them: on Postgres, the two are one round trip in
+   * a transaction. For a lock and a read behind it.
+   *
+   * ```ts
+   * import type { Sql } from "@signalbox/sql/Sql"
+   * import * as Effect from "effect/Effect"
+   *
+   * export const locked = (sql: Sql) =>
+   *   Effect.gen(function* () {
+   *     const locking = yield* sql.ahead(sql`SELECT id FROM shelf FOR UPDATE`)
+   *     const items = yield* sql`SELECT id FROM item`
+   *     return { shelves: yield* locking, items }
+   *   })
+   * ```
+   */
+  readonly ahead: (statement: Statement) => Effect.Effect<Effect.Effect<ReadonlyArray<object>>>
 }
 
 /** Runs a statement of a fixed text with these values. */
@@ -50,6 +70,9 @@ class Quiet extends Effectable.Class<ReadonlyArray<object>> {
   }
   asEffect() {
     return this.run(this.statement)
+  }
+  compile(): Compiled {
+    return this.statement.compile()
   }
 }
 
@@ -76,16 +99,28 @@ export const make = (client: SqlClient): Sql => {
     return typeof first === "string" ? client(first) : quiet(client<object>(first, ...values))
   }
   const connection = Direct.connectionOf(client)
+  /** The connection for a statement, if it is at hand and nobody watches the statement. */
+  const connectionFor = (fiber: Fiber.Fiber<unknown, unknown>) => {
+    const [current] = Context.getOrUndefined(fiber.context, client.transactionService) ?? [connection]
+    const isWatched = fiber.cache.tracerEnabled || fiber.getRef(Fragments.CurrentTransformer) !== undefined
+    return isWatched ? null : current
+  }
   const runnerOf =
     <A>(watched: (given: A) => Fragments.Statement<object>, compiled: (given: A) => Compiled) =>
     (given: A): Effect.Effect<ReadonlyArray<object>> =>
       Effect.withFiber((fiber) => {
-        const [current] = Context.getOrUndefined(fiber.context, client.transactionService) ?? [connection]
-        const isWatched = fiber.cache.tracerEnabled || fiber.getRef(Fragments.CurrentTransformer) !== undefined
-        if (current === null || isWatched) return Effect.orDie(watched(given))
+        const current = connectionFor(fiber)
+        if (current === null) return Effect.orDie(watched(given))
         const [text, values] = compiled(given)
         return Effect.orDie(Later.execute(current, text, values))
       })
+  const ahead: Sql["ahead"] = (statement) =>
+    Effect.withFiber((fiber) => {
+      const current = connectionFor(fiber)
+      if (current === null) return Effect.map(statement, Effect.succeed)
+      const [text, values] = statement.compile()
+      return Effect.orDie(Effect.map(Later.ahead(current, text, values), Effect.orDie))
+    })
   const run = runnerOf<Fragments.Statement<object>>(
     (statement) => statement,
     (statement) => statement.compile()
@@ -106,6 +141,7 @@ export const make = (client: SqlClient): Sql => {
   const { afterCommit, and, csv, in: isIn, insert, join, literal, onDialectOrElse, or, update } = client
   const rest = { afterCommit, and, csv, in: isIn, insert, join, literal, onDialectOrElse, or, update }
   return Object.assign(sql, rest, {
+    ahead,
     fixed,
     unsafe: (text: string, params?: ReadonlyArray<unknown>) => quiet(client.unsafe(text, params))
   })

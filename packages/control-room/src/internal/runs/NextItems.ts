@@ -139,15 +139,11 @@ export class NextItems extends Context.Service<
       /** Settles the reserved items as the step runs report; `takers` are those that reserve a further one. */
       const settle = Effect.fnUntraced(function* (
         locked: State.Run,
+        reserved: ReadonlyMap<StepRunId, Reserved>,
         worker: Worker,
         asks: ReadonlyArray<Ask>,
         at: string
       ) {
-        // The run is locked, so no other transaction moves these.
-        const reserved = yield* stepRuns.reserved(
-          locked.id,
-          asks.map(({ stepRun }) => stepRun)
-        )
         let run = locked
         const changes: Array<State.Change> = []
         const created: Array<NewOutput> = []
@@ -232,10 +228,16 @@ export class NextItems extends Context.Service<
       })
 
       const next = Effect.fnUntraced(function* (worker: Worker, id: ProcessRunId, asks: ReadonlyArray<Ask>) {
-        const locked = yield* runs.lock(id)
+        const locking = yield* runs.lockAhead(id)
+        // The run is locked before, so no other transaction moves these.
+        const reserved = yield* stepRuns.reserved(
+          id,
+          asks.map(({ stepRun }) => stepRun)
+        )
+        const locked = yield* locking
         if (locked === null || locked.workspaceId !== worker.workspaceId) return null
         const at = yield* now
-        const { changes, created, reservations, run, takers } = yield* settle(locked, worker, asks, at)
+        const { changes, created, reservations, run, takers } = yield* settle(locked, reserved, worker, asks, at)
         const opened = [...reservations.values()].filter((reservation) => typeof reservation === "string")
         const given = opened.length === 0 ? [] : [...(yield* runItems.given(opened))]
         if (changes.length > 0) {

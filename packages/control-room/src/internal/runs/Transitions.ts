@@ -107,14 +107,16 @@ export class Transitions extends Context.Service<
       const changes = yield* Changes
       const { attemptEnded } = yield* Pausing.make
 
-      const locked = Effect.fnUntraced(function* (id: ProcessRunId) {
-        const run = yield* runs.lock(id)
-        return run ?? (yield* new Refused({ code: "CONFLICT", message: `the run ${id} was deleted` }))
+      const existing = Effect.fnUntraced(function* (id: ProcessRunId, locking: Effect.Effect<State.Run | null>) {
+        return (yield* locking) ?? (yield* new Refused({ code: "CONFLICT", message: `the run ${id} was deleted` }))
       })
 
+      const locked = (id: ProcessRunId) => existing(id, runs.lock(id))
+
       const lockedStepRun = Effect.fnUntraced(function* (known: StoredStepRun) {
-        const run = yield* locked(known.processRunId)
+        const locking = yield* runs.lockAhead(known.processRunId)
         const stepRun = yield* stepRuns.lock(known.id)
+        const run = yield* existing(known.processRunId, locking)
         if (stepRun === null || stepRun.leaseHash !== known.leaseHash) {
           return yield* new Refused({ code: "LEASE_LOST", message: "the lease was revoked; stop the task" })
         }

@@ -8,9 +8,12 @@ import type { SqlError } from "effect/sql/SqlError"
 
 const TypeId = "~signalbox/sql/Later"
 
+/** The rows of a statement that was sent with another one, or is sent when they are asked for. */
+export type Rows = Effect.Effect<ReadonlyArray<object>, SqlError>
+
 export interface Later {
-  /** Runs a statement that returns no rows before the next one; a failure is that of the next one. */
-  readonly run: (sql: string, params: ReadonlyArray<unknown>) => Effect.Effect<void, SqlError>
+  /** Runs a statement before the next one, and returns its rows to who asks for them; a failure is that of the next one. */
+  readonly run: (sql: string, params: ReadonlyArray<unknown>) => Effect.Effect<Rows, SqlError>
   /** Waits for all that was kept. */
   readonly flush: Effect.Effect<void, SqlError>
 }
@@ -41,3 +44,13 @@ export const execute = (
   isLater(connection) && isSilent(sql)
     ? Effect.as(connection[TypeId].run(sql, params), noRows)
     : connection.execute(sql, params, undefined)
+
+/** Runs a statement before the next one, or at once where nothing is kept; returns its rows to who asks for them. */
+export const ahead = (
+  connection: Connection,
+  sql: string,
+  params: ReadonlyArray<unknown>
+): Effect.Effect<Rows, SqlError> =>
+  isLater(connection)
+    ? connection[TypeId].run(sql, params)
+    : Effect.map(connection.execute(sql, params, undefined), Effect.succeed)

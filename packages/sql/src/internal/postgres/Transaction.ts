@@ -13,15 +13,19 @@ import * as Stream from "effect/Stream"
 type Params = ReadonlyArray<unknown>
 
 export interface Transaction extends Pick<PgConnection, "query" | "queryValues" | "stream"> {
-  /** Keeps a statement that returns no rows; its failure is that of the statement that it is sent with. Returns whether many are kept. */
-  readonly keep: (sql: string, params: Params) => boolean
+  /** Keeps a statement; its failure is that of the statement that it is sent with. */
+  readonly keep: (sql: string, params: Params) => Kept
+  /** Whether many statements are kept. */
+  readonly isFull: () => boolean
   /** Sends what is kept, and waits for it. */
   readonly flush: Effect.Effect<void, SqlError>
 }
 
-interface Kept {
+export interface Kept {
   readonly sql: string
   readonly params: Params
+  /** Null until it was answered. */
+  rows: ReadonlyArray<object> | null
   /** BEGIN, SAVEPOINT, and what belongs to them: not worth a round trip without a statement. */
   readonly isControl: boolean
 }
@@ -43,6 +47,11 @@ export const make = Effect.fnUntraced(function* (pool: PgPool, settings: string 
   // Another transaction must not find this one open, nor its answers.
   yield* Effect.addFinalizer(() => (isOpen ? pool.invalidate(connection) : Effect.void))
 
+  // A name that the server has lost is prepared again after the statements behind it: never BEGIN.
+  const answer = (kept: Kept) =>
+    Effect.map(connection.query(kept.sql, kept.params, !kept.isControl), ({ rows }) => {
+      kept.rows = rows
+    })
   /** Sends a statement behind all that is kept. */
   const together = <A>(request: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
     Effect.suspend(() => {
@@ -51,10 +60,7 @@ export const make = Effect.fnUntraced(function* (pool: PgPool, settings: string 
     })
   const behind = Effect.fnUntraced(function* <A>(before: ReadonlyArray<Kept>, request: Effect.Effect<A, SqlError>) {
     const sent: Array<Fiber.Fiber<unknown, SqlError>> = []
-    // A name that the server has lost is prepared again after the statements behind it: never BEGIN.
-    for (const { isControl, params, sql } of before) {
-      sent.push(yield* send(connection.query(sql, params, !isControl)))
-    }
+    for (const one of before) sent.push(yield* send(answer(one)))
     const last = yield* send(request)
     yield* Fiber.awaitAll([...sent, last])
     for (const one of sent) yield* Fiber.join(one)
@@ -62,11 +68,16 @@ export const make = Effect.fnUntraced(function* (pool: PgPool, settings: string 
   })
   const drain = Effect.suspend(() => {
     const last = kept.pop()
-    return last === undefined ? Effect.void : together(Effect.asVoid(connection.query(last.sql, last.params)))
+    return last === undefined ? Effect.void : together(answer(last))
   })
   const flush = Effect.suspend(() => (kept.every(({ isControl }) => isControl) ? Effect.void : drain))
+  const keep = (sql: string, params: Params, isControl: boolean) => {
+    const one: Kept = { sql, params, rows: null, isControl }
+    kept.push(one)
+    return one
+  }
   const control = (sql: string) => {
-    kept.push({ sql, params: [], isControl: true })
+    keep(sql, [], true)
     return nothing
   }
   const end = (sql: string) =>
@@ -125,7 +136,8 @@ export const make = Effect.fnUntraced(function* (pool: PgPool, settings: string 
     },
     queryValues: (sql, params, prepare) => together(connection.queryValues(sql, params, prepare)),
     stream: (sql, params) => Stream.unwrap(Effect.as(drain, connection.stream(sql, params))),
-    keep: (sql, params) => kept.push({ sql, params, isControl: false }) >= most,
+    keep: (sql, params) => keep(sql, params, false),
+    isFull: () => kept.length >= most,
     flush
   }
   return transaction

@@ -159,6 +159,8 @@ export class ProcessRuns extends Context.Service<
     readonly liveOf: (workspace: WorkspaceId, source: string) => Effect.Effect<ReadonlyArray<ProcessRunId>>
     /** Loads a run for a change, and locks the row until the transaction ends. */
     readonly lock: (id: ProcessRunId) => Effect.Effect<Run | null>
+    /** Like `lock`, sent with the statement that follows. */
+    readonly lockAhead: (id: ProcessRunId) => Effect.Effect<Effect.Effect<Run | null>>
     readonly save: (run: Run) => Effect.Effect<void>
     /** Increments the event counter of a run; returns it, and the names of the process and its workspace. */
     readonly nextEvent: (
@@ -200,6 +202,8 @@ export class ProcessRuns extends Context.Service<
           RETURNING id`
         return rows.length
       })
+      const locking = (id: ProcessRunId) =>
+        sql`SELECT ${runRow.columns} FROM process_run WHERE id = ${id} AND deleted_at IS NULL ${forUpdate}`
       return ProcessRuns.of({
         get: (workspace, id) =>
           queryOne(
@@ -253,12 +257,8 @@ export class ProcessRuns extends Context.Service<
           yield* sql`INSERT INTO process_run ${runTable.insert(row)}`
           yield* ProcessSteps.insert(sql, run.processId, run.id, run.steps)
         }),
-        lock: (id) =>
-          queryOne(
-            runRow,
-            sql`SELECT ${runRow.columns} FROM process_run WHERE id = ${id} AND deleted_at IS NULL ${forUpdate}`,
-            toRun
-          ),
+        lock: (id) => queryOne(runRow, locking(id), toRun),
+        lockAhead: (id) => Effect.map(sql.ahead(locking(id)), (rows) => queryOne(runRow, rows, toRun)),
         save: Effect.fnUntraced(function* (run) {
           // Most transactions only count, and SQLite writes all indexes that have a column of the statement.
           const changed = runTable.update(run.unmoved === true ? counting(run) : moving(run))
