@@ -16,6 +16,8 @@ export interface TcpProxy {
   readonly thaw: () => void
   /** How many of the connections that were open when it was frozen are still open. */
   readonly stale: () => number
+  /** How many times a client has sent something: at most its writes. */
+  readonly sent: () => number
   /** How many connections are open. */
   readonly open: () => number
   readonly close: () => Promise<void>
@@ -28,6 +30,7 @@ export const startProxy = (target: { readonly host: string; readonly port: numbe
     const sockets = new Set<Socket>()
     let refusing = false
     let frozen = false
+    let sent = 0
     let delayMillis = 0
     let stale: ReadonlySet<Socket> = new Set()
     // Half open, so that a frozen proxy does not respond to the end of a connection either.
@@ -47,7 +50,10 @@ export const startProxy = (target: { readonly host: string; readonly port: numbe
           if (from === upstream && delayMillis > 0) setTimeout(now, delayMillis).unref()
           else now()
         }
-        from.on("data", (chunk) => forward(() => to.write(chunk)))
+        from.on("data", (chunk) => {
+          if (from === client) sent++
+          forward(() => to.write(chunk))
+        })
         from.on("end", () => {
           if (from === client) pairs.delete(client)
           forward(() => to.end())
@@ -85,6 +91,7 @@ export const startProxy = (target: { readonly host: string; readonly port: numbe
           delayMillis = 0
         },
         stale: () => [...stale].filter((client) => pairs.has(client)).length,
+        sent: () => sent,
         open: () => pairs.size,
         close: () => {
           drop()
