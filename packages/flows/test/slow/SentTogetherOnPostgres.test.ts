@@ -33,8 +33,8 @@ const suite = (optionsFor: (schema: string) => Effect.Effect<Options>) => {
     Effect.gen(function* () {
       const { client, sql } = yield* clients
       const put = (id: number) => sql`INSERT INTO shelf (id) VALUES (${id})`
-      const statement = Effect.all([put(1), put(1), sql`SELECT 1 AS n`])
-      for (const effect of [statement, Effect.all([put(1), put(1)])]) {
+      const statement = Effect.asVoid(Effect.all([put(1), put(1), sql`SELECT 1 AS n`]))
+      for (const effect of [statement, Effect.asVoid(Effect.all([put(1), put(1)]))]) {
         const exit = yield* Effect.exit(Sql.transaction(client, effect))
         if (!Exit.isFailure(exit)) return assert.fail("it was committed")
         assert.match(Cause.pretty(exit.cause), /UniqueViolation|duplicate key/)
