@@ -7,7 +7,6 @@ import * as Result from "effect/Result"
 import * as IpNetwork from "effect/net/IpNetwork"
 import * as NetAddress from "effect/net/NetAddress"
 import { lookup as resolve } from "node:dns"
-import type { LookupFunction } from "node:net"
 
 const networks = (table: Readonly<Record<string, string>>) =>
   Object.entries(table).map(([cidr, what]) => ({ network: IpNetwork.fromStringUnsafe(cidr), what }))
@@ -93,8 +92,19 @@ export interface Guard {
   /** Why nothing is ever sent to this address; null when it may be tried. */
   readonly refuses: (endpoint: string) => string | null
   /** For the connection: resolves a host, and fails when any of its addresses is refused. */
-  readonly lookup: LookupFunction
+  readonly lookup: Lookup
 }
+
+/** How connections of Node look a name up; declared here, since those who install this need no types of Node. */
+export type Lookup = (
+  hostname: string,
+  options: { readonly all?: boolean | undefined },
+  callback: (
+    error: Error | null,
+    address: string | Array<{ readonly address: string; readonly family: number }>,
+    family?: number
+  ) => void
+) => void
 
 /** The guard of a program, which `sender` names in the reasons, such as `this service`. */
 export const make = (allowPrivate: boolean, sender: string): Guard => ({
