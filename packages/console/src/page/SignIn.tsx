@@ -47,7 +47,7 @@ const ByLogin = () => {
   return (
     <form
       onSubmit={submit(async () => {
-        const isNeeded = await signIn({ login: login.trim(), password, ...(code === null ? {} : { code }) })
+        const isNeeded = await signIn({ login: login.trim(), password, code: code ?? undefined })
         if (isNeeded) setCode("")
       })}
     >

@@ -29,7 +29,7 @@ export const open = (opening: { readonly ticket: string } | { readonly key: stri
 export interface Login {
   readonly login: string
   readonly password: string
-  readonly code?: string
+  readonly code?: string | undefined
 }
 
 /** Signs a person in; resolves with whether a code is needed too. */

@@ -13,7 +13,7 @@ export const Button = ({
   children,
   kind,
   ...rest
-}: { readonly kind?: "primary" | "danger"; readonly children: ComponentChildren } & Omit<
+}: { readonly kind?: "primary" | "danger" | undefined; readonly children: ComponentChildren } & Omit<
   JSX.IntrinsicElements["button"],
   "class"
 >) => (

@@ -29,8 +29,9 @@ interface Enrolment {
   readonly pending: string
 }
 
-/** Asks the service about the account. The caller names the type of what it sends. */
+/** Asks the service about the account. */
 const own = async <A,>(method: string, path: string, body?: unknown): Promise<A> =>
+  // The caller names the type of what the service sends.
   (await send(method, `${accountPath}${path}`, body)) as A
 
 const PasswordField = (props: {

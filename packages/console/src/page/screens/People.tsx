@@ -267,7 +267,7 @@ export default () => {
                         ).map(([kind, label]) => (
                           <Button
                             key={kind}
-                            {...(kind === "remove" ? { kind: "danger" as const } : {})}
+                            kind={kind === "remove" ? "danger" : undefined}
                             onClick={() => setDialog({ kind, user: one })}
                           >
                             {label}

@@ -11,7 +11,7 @@ import { createHash } from "node:crypto"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import * as MasterKeyRecord from "../store/database/MasterKeyRecord.ts"
 import { sessionLifetime } from "../store/access/ConsoleSessions.ts"
-import { loginKey } from "../people/Logins.ts"
+import { loginKey } from "../engine/Logins.ts"
 import { Signer } from "../transfers/Signer.ts"
 import * as Tokens from "../vault/Tokens.ts"
 

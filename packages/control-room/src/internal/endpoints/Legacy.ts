@@ -26,7 +26,7 @@ import { FileLinks } from "../transfers/FileLinks.ts"
 import * as ItemFiles from "./ItemFiles.ts"
 import * as LegacyItems from "./LegacyItems.ts"
 import { pageSize, runView, sizeOf, stepRunView } from "./LegacyViews.ts"
-import * as Actor from "./Actor.ts"
+import * as Actor from "../edge/Actor.ts"
 
 const firstPage = { after: null, limit: pageSize }
 

@@ -2,7 +2,7 @@
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as Endpoints from "../edge/Endpoints.ts"
-import * as Actor from "./Actor.ts"
+import * as Actor from "../edge/Actor.ts"
 import { notFound, orNotFound } from "../edge/Failures.ts"
 import * as Pausing from "../runs/Pausing.ts"
 import { Processes } from "../store/processes/Processes.ts"

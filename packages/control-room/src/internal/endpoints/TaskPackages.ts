@@ -14,7 +14,7 @@ import { PackageSources, type Source } from "../store/packages/PackageSources.ts
 import { notUploaded, type PackageContent, PackageVersions } from "../store/packages/PackageVersions.ts"
 import { type StoredPackage, TaskPackages } from "../store/packages/TaskPackages.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
-import * as Actor from "./Actor.ts"
+import * as Actor from "../edge/Actor.ts"
 import { refusals, conflict, notFound, orNotFound } from "../edge/Failures.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 import { Pagination } from "../edge/Pagination.ts"

@@ -5,7 +5,7 @@ import { flag, id, integer, nullable, queryOne, Row, Table, text } from "@signal
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { loginKey } from "../../people/Logins.ts"
+import { loginKey } from "../../engine/Logins.ts"
 import { Database } from "../database/Database.ts"
 
 export const accountTable = Table("account", {

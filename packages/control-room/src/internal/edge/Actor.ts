@@ -1,7 +1,7 @@
 /** Who makes the request of an endpoint of the workspace: a person, or a key. */
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import * as Effect from "effect/Effect"
-import { callerOf } from "../edge/Permissions.ts"
+import { callerOf } from "./Permissions.ts"
 import { ApiKeys } from "../store/access/ApiKeys.ts"
 
 export const make = Effect.map(ApiKeys, ({ nameOf }) =>

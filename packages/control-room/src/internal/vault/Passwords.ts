@@ -1,11 +1,11 @@
 /** Passwords: which may be chosen, and how they are stored and compared. */
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto"
-import { type Refusal, refuse } from "../edge/Failures.ts"
-import { loginKey, normalise } from "./Logins.ts"
+import { loginKey, normalise } from "../engine/Logins.ts"
 
 /** 2^15 blocks take 32 MB and some 80 ms. */
 const cost = { N: 2 ** 15, r: 8, p: 3 }
@@ -96,11 +96,14 @@ const decode = (stored: string): Stored => {
 /** Compared with where there is no account, so that an answer takes as long. */
 const nobody = encode({ cost, salt: Buffer.alloc(saltLength), key: Buffer.alloc(keyLength) })
 
+/** Too many passwords are computed at this moment. */
+export class TooManyAtOnce extends Data.TaggedError("TooManyAtOnce") {}
+
 export class Passwords extends Context.Service<
   Passwords,
   {
-    /** The stored form of a password. Fails with a 429 while too many others are computed. */
-    readonly hash: (password: string) => Effect.Effect<string, Refusal>
+    /** The stored form of a password. Fails while too many others are computed. */
+    readonly hash: (password: string) => Effect.Effect<string, TooManyAtOnce>
     /**
      * Whether a password has this stored form; false, after the same time, where there is none. `isWeak`: it was stored with lower cost than
      * passwords are now.
@@ -108,20 +111,17 @@ export class Passwords extends Context.Service<
     readonly matches: (
       password: string,
       stored: string | null
-    ) => Effect.Effect<{ readonly matches: boolean; readonly isWeak: boolean }, Refusal>
+    ) => Effect.Effect<{ readonly matches: boolean; readonly isWeak: boolean }, TooManyAtOnce>
   }
->()("@signalbox/control-room/people/Passwords") {
+>()("@signalbox/control-room/vault/Passwords") {
   static readonly layer = Layer.effect(
     Passwords,
     Effect.gen(function* () {
       const turns = yield* Semaphore.make(atOnce)
       let inside = 0
-      const inTurn = <A>(effect: Effect.Effect<A>): Effect.Effect<A, Refusal> =>
+      const inTurn = <A>(effect: Effect.Effect<A>): Effect.Effect<A, TooManyAtOnce> =>
         Effect.suspend(() => {
-          if (inside >= atOnce + mostWaiting) {
-            const headers = { "retry-after": "2" }
-            return refuse(429, "RATE_LIMITED", "too many people sign in at this moment; try again in 2 s", headers)
-          }
+          if (inside >= atOnce + mostWaiting) return new TooManyAtOnce()
           inside++
           return turns
             .withPermits(1)(effect)

@@ -53,7 +53,7 @@ export class SecondFactor extends Context.Service<
     readonly accept: (account: Account, code: string) => Effect.Effect<boolean>
     readonly remove: (account: UserId) => Effect.Effect<void>
   }
->()("@signalbox/control-room/people/SecondFactor") {
+>()("@signalbox/control-room/edge/SecondFactor") {
   static readonly layer = Layer.effect(
     SecondFactor,
     Effect.gen(function* () {

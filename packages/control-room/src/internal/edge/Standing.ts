@@ -2,8 +2,8 @@
 import type { Permission, Principal } from "@signalbox/api/contract/Authorization"
 import type { ForbiddenResponse } from "@signalbox/api/contract/Responses"
 import * as Effect from "effect/Effect"
-import { forbidden } from "../edge/Failures.ts"
-import { callerOf } from "../edge/Permissions.ts"
+import { forbidden } from "./Failures.ts"
+import { callerOf } from "./Permissions.ts"
 
 /** The first key of a workspace lacks it, so no key could have it otherwise. */
 const grantableByKeys: Permission = "Vault.read_secret_values"

@@ -3,13 +3,13 @@ import type { UserId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { type Refusal, refuse } from "../edge/Failures.ts"
+import { type Refusal, refuse } from "./Failures.ts"
 import { type Account, Accounts } from "../store/access/Accounts.ts"
 import { AccountSessions } from "../store/access/AccountSessions.ts"
 import { SignInPauses } from "../store/access/SignInPauses.ts"
 import { Database } from "../store/database/Database.ts"
-import { loginKey } from "./Logins.ts"
-import { Passwords, refusalOf } from "./Passwords.ts"
+import { loginKey } from "../engine/Logins.ts"
+import { Passwords, refusalOf } from "../vault/Passwords.ts"
 import { SecondFactor } from "./SecondFactor.ts"
 
 export interface Attempt {
@@ -26,6 +26,11 @@ export interface From {
   /** Whether the account has signed in with this browser before: it does not wait for what strangers get wrong. */
   readonly isKnown: boolean
 }
+
+const busy = () =>
+  Effect.fail(
+    refuse(429, "RATE_LIMITED", "too many people sign in at this moment; try again in 2 s", { "retry-after": "2" })
+  )
 
 const wrong = () =>
   refuse(
@@ -47,7 +52,7 @@ export class SignIn extends Context.Service<
      */
     readonly setPassword: (account: Account, password: string) => Effect.Effect<void, Refusal>
   }
->()("@signalbox/control-room/people/SignIn") {
+>()("@signalbox/control-room/edge/SignIn") {
   static readonly layer = Layer.effect(
     SignIn,
     Effect.gen(function* () {
@@ -56,6 +61,9 @@ export class SignIn extends Context.Service<
       const sessions = yield* AccountSessions
       const pauses = yield* SignInPauses
       const passwords = yield* Passwords
+      const hash = (password: string) => Effect.catchTag(passwords.hash(password), "TooManyAtOnce", busy)
+      const compare = (password: string, stored: string | null) =>
+        Effect.catchTag(passwords.matches(password, stored), "TooManyAtOnce", busy)
       const secondFactor = yield* SecondFactor
 
       return SignIn.of({
@@ -69,12 +77,12 @@ export class SignIn extends Context.Service<
             })
           }
           const account = yield* accounts.byLogin(login)
-          const { isWeak, matches } = yield* passwords.matches(password, account?.password ?? null)
+          const { isWeak, matches } = yield* compare(password, account?.password ?? null)
           if (account === null || !matches || account.disabled) return yield* wrong()
           if (account.totp_secret !== null && code === undefined) return "code needed"
           if (code !== undefined && !(yield* secondFactor.accept(account, code))) return yield* wrong()
           yield* pauses.succeeded(subject)
-          if (isWeak) yield* accounts.update(account.id, { password: yield* passwords.hash(password) })
+          if (isWeak) yield* accounts.update(account.id, { password: yield* hash(password) })
           return account
         }),
         enter: Effect.fnUntraced(function* (account, from) {
@@ -85,7 +93,7 @@ export class SignIn extends Context.Service<
           const names = [login, email ?? "", `${first_name} ${last_name}`.trim()]
           const refusal = refusalOf(password, names)
           if (refusal !== null) return yield* refuse(400, "INVALID_REQUEST", refusal)
-          const stored = yield* passwords.hash(password)
+          const stored = yield* hash(password)
           yield* transaction(
             Effect.all([
               accounts.update(id, { password: stored }),
