@@ -40,7 +40,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("API keys"
       assert.notInclude(JSON.stringify(yield* rows), key.slice(-43))
       const { key: _, ...listed } = made
       const all = yield* Stream.runCollect(ApiKeys.stream({ limit: 1 }))
-      assert.deepStrictEqual(all[0], listed)
+      assert.match(all[0]?.last_used_at ?? "", /:00\.000Z$/)
+      assert.deepStrictEqual({ ...all[0], last_used_at: null }, listed)
 
       yield* ApiKeys.remove(made.id)
       assertError(yield* list(), 403, "FORBIDDEN", /revoked/)

@@ -32,13 +32,21 @@ const inBackground = new Set([
   "testAlert",
   "listAlertMessages",
   "listAlertFirings",
+  // Of a user who has signed in, and a key that was used.
+  "getUser",
+  "listApiKeys",
+  "listUsers",
+  "listUserSessions",
+  "updateUser",
   "listAuditEntries",
   "getAuditHead"
 ])
 
 /** The order, in three parts: each operation has what it needs from those before it. Words in capitals are scenes. */
 const beforeRun = `
-getWorkspace getRoom resumeRoom createWorkspace createApiKey listApiKeys createConsoleTicket watchChanges
+getWorkspace getRoom resumeRoom createWorkspace createApiKey createConsoleTicket watchChanges
+putRole listRoles inviteUser createUserLink getUser listUsers updateUser listUserSessions endUserSessions updateApiKey
+listApiKeys
 
 createAsset createAssetUpload getAssetUpload getAsset listAssets
 createSecret listSecrets updateSecret setSecretItems getSecret getVaultPublicKey getSealedSecret
@@ -89,7 +97,7 @@ WAIT listAlertFirings listScheduleOccurrences
 
 unlinkWorker LINK removeWorkerFromGroup drainWorker deleteWorker deleteWorkerGroup
 deleteAlert deleteAlertChannel deleteTrigger deleteSchedule deleteWebhook
-CLEAR deleteProcess DROP deleteTaskPackage deleteSecret deleteAsset deleteApiKey
+CLEAR deleteProcess DROP deleteTaskPackage deleteSecret deleteAsset deleteApiKey deleteUser deleteRole
 listAuditEntries getAuditHead exportAudit
 `
 

@@ -89,6 +89,14 @@ const requests = (
   const bulk = (filter: object) => ["bulk-operations", { operation: "delete", filter }] as const
   const list = (path: string, query: string) => [`${path}?${query}=${named[query]}`] as const
   return {
+    "createApiKey owner.id": [
+      "api-keys",
+      { name, permissions: ["Processes.read_runs"], owner: { id: named["user_id"] ?? named["process_id"] } }
+    ],
+    "updateApiKey owner.id": [
+      `api-keys/${own["api_key_id"]}`,
+      { owner: { id: named["user_id"] ?? named["process_id"] } }
+    ],
     "createProcess steps.task.package_id": [
       "processes",
       { name, steps: [{ ...step, task: { name: "t", package_id: named["task_package_id"] } }] }

@@ -3,7 +3,7 @@
  * its filters and its order, so a page costs the same however many other rows exist.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
-import { AlertId, AssetId, ScheduleId, StepId, WebhookId, WorkerGroupId } from "@signalbox/api/contract/Ids"
+import { AlertId, AssetId, ScheduleId, StepId, UserId, WebhookId, WorkerGroupId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -13,6 +13,8 @@ import { AlertChannels } from "../src/internal/store/notifications/AlertChannels
 import { AlertMessages } from "../src/internal/store/notifications/AlertMessages.ts"
 import { Alerts } from "../src/internal/store/notifications/Alerts.ts"
 import { ApiKeys } from "../src/internal/store/access/ApiKeys.ts"
+import { AccountSessions } from "../src/internal/store/access/AccountSessions.ts"
+import { Memberships } from "../src/internal/store/access/Memberships.ts"
 import { Assets } from "../src/internal/store/files/Assets.ts"
 import { AuditEntries, type EntryFilter } from "../src/internal/store/audit/AuditEntries.ts"
 import { Assistants } from "../src/internal/store/workers/Assistants.ts"
@@ -68,6 +70,8 @@ const makeLists = Effect.gen(function* () {
   const alertChannels = yield* AlertChannels
   const alertMessages = yield* AlertMessages
   const apiKeys = yield* ApiKeys
+  const memberships = yield* Memberships
+  const accountSessions = yield* AccountSessions
   const audit = yield* AuditEntries
   const assets = yield* Assets
   const bulkOperations = yield* BulkOperations
@@ -203,7 +207,9 @@ const makeLists = Effect.gen(function* () {
     ],
     listWorkerGroups: byName((page) => groups.list(workspace, page)),
     listGroupLinkTokens: [[["worker_group_id"], (page) => groups.listLinkTokens(WorkerGroupId.make(nobody), page)]],
-    listApiKeys: inWorkspace((page) => apiKeys.list(workspace, page))
+    listApiKeys: inWorkspace((page) => apiKeys.list(workspace, page)),
+    listUsers: inWorkspace((page) => memberships.list(workspace, page)),
+    listUserSessions: [[["account_id"], (page) => accountSessions.list(UserId.make(nobody), page)]]
   }
   // With `include_data` the files of the items on the page are also read.
   return { workspace, run, lists: ways, filesOf: files.ofOwners([AssetId.make(nobody), nobody]) }

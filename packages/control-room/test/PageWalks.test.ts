@@ -369,13 +369,19 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
       field: "id",
       make: post("api-keys", { name: "walk", permissions: ["Vault.read_secrets"] }),
       remove: removeAt("api-keys")
+    },
+    listUsers: {
+      path: "users",
+      field: "id",
+      make: Effect.suspend(() => post("users", { login: unique().replaceAll(" ", "-"), role: "viewer" })),
+      remove: removeAt("users")
     }
   }
   return walks
 })
 
 /** All other lists return the newest first. */
-const oldestFirst = new Set(["listOutputs", "listStepRunEvents", "listStepRunConsoleMessages"])
+const oldestFirst = new Set(["listUsers", "listOutputs", "listStepRunEvents", "listStepRunConsoleMessages"])
 
 /** Walks a list while things are added and deleted between its pages. */
 const walk = Effect.fnUntraced(function* (name: string, { before = 11, field, make, makeMany, path, remove }: Walk) {

@@ -81,6 +81,8 @@ const requests = Effect.gen(function* () {
       {}
     ],
     createApiKey: ["api-keys", { name: "k", permissions: ["Processes.read_runs"] }],
+    inviteUser: ["users", { login: "ada", role: "viewer" }],
+    createUserLink: [`users/${yield* make("users", { login: "bob", role: "viewer" })}/link`, undefined],
     createConsoleTicket: ["console-tickets", {}],
     legacyCreateWorkItemFile: [
       `/process-v1/workspaces/${workspaceId}/processes/${process}/work-items/${item}/files/upload`,

@@ -166,7 +166,21 @@ DELETE /workspaces/{w}/alert-channels/{channel_id}                     Alerts.wr
 
 GET    /workspaces/{w}/api-keys                                        Workspace.manage_api_keys
 POST   /workspaces/{w}/api-keys                                        Workspace.manage_api_keys
+POST   /workspaces/{w}/api-keys/{api_key_id}                           Workspace.manage_api_keys
 DELETE /workspaces/{w}/api-keys/{api_key_id}                           Workspace.manage_api_keys
+
+GET    /workspaces/{w}/users                                           Workspace.read_users
+GET    /workspaces/{w}/users/{user_id}                                 Workspace.read_users
+POST   /workspaces/{w}/users                                           Workspace.manage_users
+POST   /workspaces/{w}/users/{user_id}                                 Workspace.manage_users
+POST   /workspaces/{w}/users/{user_id}/link                            Workspace.manage_users
+DELETE /workspaces/{w}/users/{user_id}                                 Workspace.manage_users
+GET    /workspaces/{w}/users/{user_id}/sessions                        Workspace.manage_users
+DELETE /workspaces/{w}/users/{user_id}/sessions                        Workspace.manage_users
+
+GET    /workspaces/{w}/roles                                           Workspace.read_users
+PUT    /workspaces/{w}/roles/{role_name}                               Workspace.manage_users
+DELETE /workspaces/{w}/roles/{role_name}                               Workspace.manage_users
 
 GET    /workspaces/{w}/audit                                           Audit.read_audit
 GET    /workspaces/{w}/audit/head                                      Audit.read_audit

@@ -240,7 +240,9 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("schedules
       yield* endRuns(process)
       yield* Processes.remove(process)
       assert.strictEqual((yield* raw("GET", `schedules/${made}`)).status, 404)
-      assert.notInclude(JSON.stringify(yield* rows), made)
+      // The audit says who has deleted what.
+      const { audit_entry: _, ...others } = yield* rows
+      assert.notInclude(JSON.stringify(others), made)
     })
   )
 

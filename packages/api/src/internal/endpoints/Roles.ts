@@ -28,7 +28,8 @@ export class Role extends Struct<Role>("Role")({
 
 const path = "/workspaces/:workspace_id/roles"
 const one = `${path}/:role_name` as const
-const params = { workspace_id: WorkspaceId, role_name: RoleName }
+/** Of a role that exists, or by the rules of `RoleName`. */
+const params = { workspace_id: WorkspaceId, role_name: Schema.String }
 const permissions = Schema.Array(Permission).check(Schema.isBetweenLength(1, 100))
 
 export const list = /* @__PURE__ */ Endpoint.get("listRoles", path, () => ({
@@ -48,6 +49,6 @@ export const put = /* @__PURE__ */ Endpoint.put("putRole", one, () => ({
 export const remove = /* @__PURE__ */ Endpoint.delete("deleteRole", one, () => ({
   extension: true,
   params,
-  success: Schema.Struct({ name: RoleName, deleted: Schema.Literal(true) }),
+  success: Schema.Struct({ name: Schema.String, deleted: Schema.Literal(true) }),
   error: [NotFoundResponse, ConflictResponse, ForbiddenResponse]
 }))

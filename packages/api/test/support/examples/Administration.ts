@@ -3,18 +3,45 @@ import * as ApiKeys from "../../../src/contract/ApiKeys.ts"
 import * as Audit from "../../../src/contract/Audit.ts"
 import * as Changes from "../../../src/contract/Changes.ts"
 import * as ConsoleTickets from "../../../src/contract/ConsoleTickets.ts"
+import * as Roles from "../../../src/contract/Roles.ts"
 import * as Room from "../../../src/contract/Room.ts"
+import * as Users from "../../../src/contract/Users.ts"
 import * as Workspaces from "../../../src/contract/Workspaces.ts"
 import { at, type Example, of } from "./Example.ts"
 
+const user = {
+  id: "u1",
+  login: "ada",
+  first_name: "Ada",
+  last_name: "Lovelace",
+  email: "ada@example.com",
+  state: "active",
+  role: "operator",
+  manages_room: false,
+  second_factor: true,
+  created_at: at,
+  last_sign_in_at: at
+}
+
 export const administrationExamples: ReadonlyArray<Example> = [
   of("Workspace", Workspaces.Workspace, { id: "ws1", name: "accounting", organization: { id: "o1", name: "Acme" } }),
-  of("ApiKey", ApiKeys.ApiKey, { id: "k1", name: "ci", permissions: ["Processes.read_runs"], created_at: at }),
+  of("ApiKey", ApiKeys.ApiKey, {
+    id: "k1",
+    name: "ci",
+    permissions: ["Processes.read_runs"],
+    created_at: at,
+    owner: { id: "u1", login: "ada" },
+    expires_at: at,
+    last_used_at: at
+  }),
   of("ApiKeyCreated", ApiKeys.ApiKeyCreated, {
     id: "k1",
     name: "ci",
     permissions: ["Processes.read_runs"],
     created_at: at,
+    owner: null,
+    expires_at: null,
+    last_used_at: null,
     key: "sbk_k1_secret"
   }),
   of("AuditChange", Audit.AuditChange, { field: "name", before: "ci", after: { bytes: 4000, digest: "0f" } }),
@@ -50,6 +77,20 @@ export const administrationExamples: ReadonlyArray<Example> = [
     state: "offline",
     last_seen_at: at
   }),
+  of("Role", Roles.Role, { name: "clerk", permissions: ["Processes.read_runs"], built_in: false }),
+  of("User", Users.User, user),
+  of("UserInvited", Users.UserInvited, {
+    ...user,
+    link: { url: "http://127.0.0.1:4700/console/#link=sbi_l1_secret", expires_at: at }
+  }),
+  of("UserSession", Users.UserSession, {
+    id: "s1",
+    created_at: at,
+    last_used_at: at,
+    expires_at: at,
+    address: "192.0.2.7",
+    browser: "Mozilla/5.0"
+  }),
   of("WorkspaceCreated", Workspaces.WorkspaceCreated, {
     id: "ws2",
     name: "staging",
@@ -59,6 +100,9 @@ export const administrationExamples: ReadonlyArray<Example> = [
       name: "first key",
       permissions: ["Processes.read_runs"],
       created_at: at,
+      owner: null,
+      expires_at: null,
+      last_used_at: null,
       key: "sbk_k1_secret"
     }
   }),

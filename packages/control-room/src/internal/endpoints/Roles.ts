@@ -1,12 +1,16 @@
 /** Roles of a workspace over HTTP. */
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
+import { RoleName } from "@signalbox/api/contract/Roles"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { conflict, orNotFound } from "../edge/Failures.ts"
+import { conflict, invalidRequest, orNotFound } from "../edge/Failures.ts"
 import * as Standing from "../edge/Standing.ts"
 import { Accounts } from "../store/access/Accounts.ts"
 import { isBuiltIn, Memberships } from "../store/access/Memberships.ts"
 import { Database } from "../store/database/Database.ts"
+
+const isName = Schema.is(RoleName)
 
 export const layer = Endpoints.group(
   "roles",
@@ -27,6 +31,11 @@ export const layer = Endpoints.group(
       putRole: Effect.fnUntraced(function* ({ params, payload }) {
         const { role_name: name, workspace_id: workspace } = params
         const principal = yield* CurrentPrincipal
+        if (!isName(name)) {
+          return yield* invalidRequest(
+            "role_name: Expected a name of at most 63 letters, digits and . _ - that begins with a letter or digit"
+          )
+        }
         yield* accounts.lock
         yield* isOwn(name)
         const before = (yield* store.permissionsOfRole(workspace, name)) ?? new Set()
