@@ -16,7 +16,7 @@ export type { Permission } from "./contract/Authorization.ts"
 
 const call = {
   list: returning<Page<contract.ApiKey>, InvalidRequest>()(inWorkspace(contract.list)),
-  create: returning<contract.ApiKeyCreated, InvalidRequest>()(inWorkspace(contract.create)),
+  create: returning<contract.ApiKeyCreated, InvalidRequest | NotFound>()(inWorkspace(contract.create)),
   update: returning<contract.ApiKey, InvalidRequest | NotFound>()(inWorkspace(contract.update)),
   remove: returning<Deleted<ApiKeyId>, NotFound>()(inWorkspace(contract.remove))
 }

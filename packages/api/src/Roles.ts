@@ -2,7 +2,6 @@
  * Roles of the users of the workspace: sets of permissions. An extension of the hosted service's interface.
  */
 import * as Effect from "effect/Effect"
-import type { Page } from "./contract/Common.ts"
 import type { Permission } from "./contract/Authorization.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./internal/endpoints/Roles.ts"
@@ -11,7 +10,7 @@ import { inWorkspace, returning } from "./internal/calls/Workspace.ts"
 export type { Role } from "./contract/Roles.ts"
 
 const call = {
-  list: returning<Page<contract.Role>, never>()(inWorkspace(contract.list)),
+  list: returning<{ readonly data: ReadonlyArray<contract.Role> }, never>()(inWorkspace(contract.list)),
   put: returning<contract.Role, Conflict | InvalidRequest>()(inWorkspace(contract.put)),
   remove: returning<{ readonly name: string; readonly deleted: true }, Conflict | NotFound>()(
     inWorkspace(contract.remove)

@@ -44,6 +44,11 @@ const cases: Readonly<Record<string, readonly [args: ReadonlyArray<unknown>, mes
   "Assistants.create": [[{ name: "n", task: "t", taskPackage: "p", tsk: "" }], /^tsk: .*did you mean task\?$/],
   "Assistants.listRuns": [[{ asistant: "a" }], /^asistant: .*did you mean assistant\?$/],
   "Assistants.streamRuns": [[{ asistant: "a" }], /^asistant: /],
+  "Users.list": [[{ limt: 1 }], /^limt: .*did you mean limit\?$/],
+  "Users.stream": [[{ limt: 1 }], /^limt: .*did you mean limit\?$/],
+  "Users.sessions": [["u", { limt: 1 }], /^limt: .*did you mean limit\?$/],
+  "Users.invite": [[{ login: "a", rol: "viewer" }], /^rol: .*did you mean role\?$/],
+  "Users.update": [["u", { rol: "viewer" }], /^rol: .*did you mean role\?$/],
   "Audit.list": [[{ actr: "k" }], /^actr: .*did you mean actor\?$/],
   "Audit.stream": [[{ actr: "k" }], /^actr: .*did you mean actor\?$/],
   "BulkOperations.create": [["delete", { process: "p" }], /^process: no such member of bulkOperations\.create/],
@@ -269,10 +274,11 @@ describe("an unknown member", () => {
         // Those that take ids, names and numbers alone.
         const takesNone =
           /\.(get\w*|limits|steps|remove\w*|retry|markAsDone|rotate\w*|test|unmute|next|cancel|hasEnded|startAgain)$/
-        const takesIds = /\.(resume|resolve|reopen|drain|rename|addWorker|redeliver|promote|download\w*|events)$/
+        const takesIds =
+          /\.(resume|resolve|reopen|drain|rename|addWorker|redeliver|promote|download\w*|events|setOwner|createLink|endSessions)$/
         const more =
           /^(ApiKeys|Assets|TaskPackages|WorkerGroups|Workspaces)\.create$|^Assistants\.(startRun|heartbeat|completeRun)$/
-        const rest = /^StepRuns\.consoleMessages$|^Schedules\.pause$/
+        const rest = /^Roles\.(list|put)$|^StepRuns\.consoleMessages$|^Schedules\.pause$/
         const isPlain = [takesNone, takesIds, more, rest].some((pattern) => pattern.test(name))
         const isError = typeof value === "function" && /^[A-Z]/.test(member)
         const isThere = name in cases || name in defects

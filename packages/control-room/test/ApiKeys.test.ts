@@ -151,7 +151,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("API keys"
       const slow = new Proxy(database.sql, {
         apply: (target, self, given) => {
           const statement: Effect.Effect<unknown> = Reflect.apply(target, self, given)
-          const lookUp = String(given[0]).includes("FROM api_key WHERE id")
+          const lookUp = String(given[0]).includes(" WHERE api_key.id = ")
           return lookUp
             ? Effect.tap(statement, () => Effect.andThen(Deferred.succeed(read, undefined), Deferred.await(go)))
             : statement

@@ -3,7 +3,7 @@
  * the time once, what is deleted at most once, and nothing twice.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
-import { WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { UserId, WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
@@ -12,6 +12,8 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as SqlClient from "effect/sql/SqlClient"
+import { AccountSessions } from "../src/internal/store/access/AccountSessions.ts"
+import * as Tokens from "../src/internal/vault/Tokens.ts"
 import { lists } from "./support/Endpoints.ts"
 import { bodyAs, multipart, send } from "./support/Http.ts"
 import { manySecrets } from "./support/ManySecrets.ts"
@@ -202,6 +204,8 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
     })
     return String(linked.workerId)
   })
+  const user = yield* post("users", { login: "walker", role: "viewer" })
+  const accountSessions = yield* AccountSessions
   const item = post("work-items", { process: { id: process } })
   const removeItem = (name: string) =>
     ask("POST", "work-items/batch", { batch_operation: "delete", work_item_ids: [name] })
@@ -375,6 +379,14 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
       field: "id",
       make: Effect.suspend(() => post("users", { login: unique().replaceAll(" ", "-"), role: "viewer" })),
       remove: removeAt("users")
+    },
+    listUserSessions: {
+      path: `users/${user}/sessions`,
+      field: "id",
+      make: Effect.map(
+        accountSessions.open(UserId.make(user), { address: null, browser: "walk" }),
+        (token) => Tokens.parse(token)?.id ?? ""
+      )
     }
   }
   return walks

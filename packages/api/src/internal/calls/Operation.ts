@@ -8,6 +8,7 @@ const modules: ReadonlySet<string> = new Set([
   "ApiKeys",
   "Assets",
   "Assistants",
+  "Audit",
   "BulkOperations",
   "ConsoleTickets",
   "Failures",

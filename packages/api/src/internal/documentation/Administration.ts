@@ -103,6 +103,7 @@ export const apiKeys: Documented<typeof ApiKeys> = {
     },
     errors: {
       400: badBody,
+      404: "The workspace has no user with the id in `owner`.",
       403: "The key lacks `Workspace.manage_api_keys`, or one of the permissions that it would grant; only `Vault.read_secret_values` may be granted by a key without it."
     }
   },

@@ -151,6 +151,7 @@ export const generalFields: Readonly<Record<string, string>> = {
   last_seen_at: "Its newest heartbeat; null before the first.",
   last_sent_at: "The time of the last successful delivery; null: not yet.",
   last_told_at: "The time of its last message; null: not yet.",
+  last_sign_in_at: "When they last signed in; null: not yet.",
   last_used_at: "When it was last used, to the minute; null: not yet.",
   lease_token: "The token of the lease; it is refused once the step run has ended.",
   leases: "The leased step runs; empty when there are none.",

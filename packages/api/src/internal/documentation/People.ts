@@ -108,9 +108,13 @@ export const roles: Documented<typeof Roles> = {
     description:
       "Returns all roles. Every workspace has `viewer`, which sees everything but values of secrets, `operator`, which also keeps work going, `builder`, which also changes processes and what belongs to them, and `admin`, which also manages keys, users and roles.",
     response: {
-      data: [{ name: "viewer", permissions: [...builtInRoles.viewer], built_in: true }, own],
-      has_more: false,
-      next: null
+      data: [
+        { name: "viewer", permissions: [...builtInRoles.viewer], built_in: true },
+        { name: "operator", permissions: [...builtInRoles.operator], built_in: true },
+        { name: "builder", permissions: [...builtInRoles.builder], built_in: true },
+        { name: "admin", permissions: [...builtInRoles.admin], built_in: true },
+        own
+      ]
     },
     errors: {}
   },

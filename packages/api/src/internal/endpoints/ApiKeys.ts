@@ -50,7 +50,7 @@ export const create = /* @__PURE__ */ Endpoint.post("createApiKey", "/workspaces
     expires_at: Schema.optionalKey(TimestampInput)
   }),
   success: ApiKeyCreated,
-  error: [InvalidRequestResponse, ForbiddenResponse]
+  error: [InvalidRequestResponse, ForbiddenResponse, NotFoundResponse]
 }))
 
 export const update = /* @__PURE__ */ Endpoint.post(

@@ -1,7 +1,7 @@
 /** Roles of the members of a workspace: sets of permissions. An extension. */
 import * as Schema from "effect/Schema"
 import { Permission } from "./Permissions.ts"
-import { OpenEnum, Page } from "../../contract/Common.ts"
+import { OpenEnum } from "../../contract/Common.ts"
 import { WorkspaceId } from "../../contract/Ids.ts"
 import {
   ConflictResponse,
@@ -35,7 +35,7 @@ const permissions = Schema.Array(Permission).check(Schema.isBetweenLength(1, 100
 export const list = /* @__PURE__ */ Endpoint.get("listRoles", path, () => ({
   extension: true,
   params: { workspace_id: WorkspaceId },
-  success: Page(Role)
+  success: Schema.Struct({ data: Schema.Array(Role) })
 }))
 
 export const put = /* @__PURE__ */ Endpoint.put("putRole", one, () => ({

@@ -192,7 +192,10 @@ export interface ApiKeysClient {
     of?: NewKey,
     options?: CallOptions
   ) => ApiPromise<ApiKeys.ApiKeyCreated>
-  /** Hands a key over to a user whose role has all its permissions; null: to the workspace. */
+  /**
+   * Hands a key over to a user whose role has all its permissions; null: to the workspace.
+   * @example await room.apiKeys.setOwner(key.id, null)
+   */
   readonly setOwner: (key: string, owner: string | null, options?: CallOptions) => ApiPromise<ApiKeys.ApiKey>
   /** Revokes a key. Irreversible. */
   readonly remove: (key: string, options?: CallOptions) => ApiPromise<Deleted<ApiKeyId>>

@@ -37,7 +37,10 @@ export interface UsersClient {
   readonly createLink: (user: string, options?: CallOptions) => ApiPromise<Users.UserLink>
   /** Ends the membership of a user, and deletes the keys of this workspace that they own. */
   readonly remove: (user: string, options?: CallOptions) => ApiPromise<Deleted<UserId>>
-  /** Returns one page of the browsers in which a user is signed in, newest first. */
+  /**
+   * Returns one page of the browsers in which a user is signed in, newest first.
+   * @example const { data } = await room.users.sessions(user.id)
+   */
   readonly sessions: (
     user: string,
     page?: ListOptions,

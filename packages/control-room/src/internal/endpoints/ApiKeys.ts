@@ -43,9 +43,8 @@ export const layer = Endpoints.group(
       if (owner === null) return null
       yield* accounts.lock
       const member = yield* memberships.find(workspace, owner)
-      if (member === null || member.disabled) {
-        return yield* invalidRequest(`owner.id: this workspace has no user ${owner} who may sign in`)
-      }
+      if (member === null) return yield* notFound("user", owner, "owner.id")
+      if (member.disabled) return yield* invalidRequest(`owner.id: ${member.login} is disabled and may not sign in`)
       const held = (yield* memberships.permissionsOfRole(workspace, member.role)) ?? new Set()
       const lacking = permissions.filter((permission) => !held.has(permission))
       if (lacking.length === 0) return owner

@@ -22,6 +22,20 @@ export interface Membership {
 }
 
 const memberRow = accountTable.and({ role: text })
+const ofAccount = accountTable.pick(
+  "login",
+  "login_key",
+  "first_name",
+  "last_name",
+  "email",
+  "password",
+  "manages_room",
+  "disabled",
+  "created_at",
+  "last_sign_in_at",
+  "totp_secret",
+  "totp_step"
+)
 const membershipRow = Row({ id: idColumn(WorkspaceId), name: text, role: text })
 const roleTable = Table("role", {
   workspace_id: idColumn(WorkspaceId),
@@ -80,9 +94,11 @@ export class Memberships extends Context.Service<
     Effect.gen(function* () {
       const { now, page, sql } = yield* Database
       const notifier = yield* Notifier
+      // The id is that of the membership, whose index is in this order.
       const select = sql`
-        SELECT ${accountTable.of("account")}, membership.role FROM membership
-        JOIN account ON account.id = membership.account_id`
+        SELECT ${memberRow.columns} FROM (
+          SELECT ${ofAccount.of("account")}, membership.account_id AS id, membership.role, membership.workspace_id
+          FROM membership JOIN account ON account.id = membership.account_id) AS member`
 
       const own = (workspace: WorkspaceId, name: string) =>
         queryOne(
@@ -94,7 +110,7 @@ export class Memberships extends Context.Service<
         list: (workspace, request) =>
           page({ rows: memberRow, select }, [sql`workspace_id = ${workspace}`], "oldest first", request),
         find: (workspace, account) =>
-          queryOne(memberRow, sql`${select} WHERE workspace_id = ${workspace} AND account_id = ${account}`),
+          queryOne(memberRow, sql`${select} WHERE workspace_id = ${workspace} AND id = ${account}`),
         of: (account) =>
           query(
             membershipRow,
