@@ -18,7 +18,7 @@ const call = {
 }
 
 /** Returns all roles: `viewer`, `operator`, `builder` and `admin`, which every workspace has, then its own by name. */
-export const list = Effect.fn("Roles.list")(() => Effect.map(call.list({}), ({ data }) => data))
+export const all = Effect.fn("Roles.all")(() => Effect.map(call.list({}), ({ data }) => data))
 
 /**
  * Creates a role, or replaces its permissions. Fails with `Conflict` for one that every workspace has.

@@ -76,9 +76,9 @@ export const createLink = Effect.fn("Users.createLink")((user: UserId) =>
 export const remove = Effect.fn("Users.remove")((user: UserId) => call.remove({ params: { user_id: user } }))
 
 /** Returns one page of the browsers in which a user is signed in, newest first. */
-export const sessions = Effect.fn("Users.sessions")(
+export const listSessions = Effect.fn("Users.listSessions")(
   (user: UserId, options: ListOptions = {}) => call.listSessions({ params: { user_id: user }, query: options }),
-  refusing("users.sessions", { 1: page })
+  refusing("users.listSessions", { 1: page })
 )
 
 /** Signs a user out everywhere. */

@@ -122,7 +122,7 @@ describe("the error channel", () => {
     expectTypeOf<Fails<typeof Workers.rename>>().toEqualTypeOf<InvalidRequest | NotFound>()
     expectTypeOf<Fails<typeof Workers.queueDepth>>().toEqualTypeOf<InvalidRequest | NotFound>()
     expectTypeOf<Fails<typeof Workers.remove>>().toEqualTypeOf<NotFound | Conflict>()
-    expectTypeOf<Fails<typeof ApiKeys.create>>().toEqualTypeOf<InvalidRequest>()
+    expectTypeOf<Fails<typeof ApiKeys.create>>().toEqualTypeOf<InvalidRequest | NotFound>()
     expectTypeOf<Fails<typeof ApiKeys.remove>>().toEqualTypeOf<NotFound>()
   })
 })

@@ -46,7 +46,7 @@ const cases: Readonly<Record<string, readonly [args: ReadonlyArray<unknown>, mes
   "Assistants.streamRuns": [[{ asistant: "a" }], /^asistant: /],
   "Users.list": [[{ limt: 1 }], /^limt: .*did you mean limit\?$/],
   "Users.stream": [[{ limt: 1 }], /^limt: .*did you mean limit\?$/],
-  "Users.sessions": [["u", { limt: 1 }], /^limt: .*did you mean limit\?$/],
+  "Users.listSessions": [["u", { limt: 1 }], /^limt: .*did you mean limit\?$/],
   "Users.invite": [[{ login: "a", rol: "viewer" }], /^rol: .*did you mean role\?$/],
   "Users.update": [["u", { rol: "viewer" }], /^rol: .*did you mean role\?$/],
   "Audit.list": [[{ actr: "k" }], /^actr: .*did you mean actor\?$/],
@@ -278,7 +278,7 @@ describe("an unknown member", () => {
           /\.(resume|resolve|reopen|drain|rename|addWorker|redeliver|promote|download\w*|events|setOwner|createLink|endSessions)$/
         const more =
           /^(ApiKeys|Assets|TaskPackages|WorkerGroups|Workspaces)\.create$|^Assistants\.(startRun|heartbeat|completeRun)$/
-        const rest = /^Roles\.(list|put)$|^StepRuns\.consoleMessages$|^Schedules\.pause$/
+        const rest = /^Roles\.(all|put)$|^StepRuns\.consoleMessages$|^Schedules\.pause$/
         const isPlain = [takesNone, takesIds, more, rest].some((pattern) => pattern.test(name))
         const isError = typeof value === "function" && /^[A-Z]/.test(member)
         const isThere = name in cases || name in defects

@@ -45,7 +45,7 @@ const inBackground = new Set([
 /** The order, in three parts: each operation has what it needs from those before it. Words in capitals are scenes. */
 const beforeRun = `
 getWorkspace getRoom resumeRoom createWorkspace createApiKey createConsoleTicket watchChanges
-putRole listRoles inviteUser createUserLink getUser listUsers updateUser listUserSessions endUserSessions updateApiKey
+putRole getRoles inviteUser createUserLink getUser listUsers updateUser listUserSessions endUserSessions updateApiKey
 listApiKeys
 
 createAsset createAssetUpload getAssetUpload getAsset listAssets
@@ -289,7 +289,8 @@ const contentNames = new Set(["items", "payload", "payloads"])
 
 /** The texts at such members, however deep, that are long enough to be found by chance nowhere else. */
 const secretsIn = (value: Schema.Json, isSecret: boolean): ReadonlyArray<string> => {
-  if (typeof value === "string") return isSecret && value.length > 5 ? [value] : []
+  // The key of a limit is a JSON pointer.
+  if (typeof value === "string") return isSecret && value.length > 5 && !value.startsWith("/") ? [value] : []
   if (typeof value !== "object" || value === null) return []
   if (Array.isArray(value)) return value.flatMap((one: Schema.Json) => secretsIn(one, isSecret))
   return Object.entries(value).flatMap(([name, one]) =>

@@ -263,7 +263,7 @@ withLayer(Layer.provideMerge(runsOn(sqlite), recording), { excludeTestServices: 
               }
               const isUnique = filters.includes("name") && identifier !== "listWorkers"
               if (after !== null && !isUnique && !filters.includes("id"))
-                assert.match(walk, / id[<>]\?|AND id[<>]\?/, `${what}\n${page}`)
+                assert.match(walk, / id[<>]\?|AND (account_)?id[<>]\?/, `${what}\n${page}`)
             }
           }
         }

@@ -10,7 +10,7 @@ export * from "../internal/endpoints/Roles.ts"
 /** Extension. */
 export const list: EndpointOf<typeof declared.list> = endpoint(
   declared.list,
-  "List the roles, those that every workspace has first"
+  "Get the roles, those that every workspace has first"
 ).annotate(RequiredPermission, "Workspace.read_users")
 
 /** Extension: creates a role, or replaces its permissions. Only permissions that the caller has can be given or taken away. */

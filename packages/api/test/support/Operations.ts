@@ -179,7 +179,7 @@ GET    /workspaces/{w}/users/{user_id}/sessions                        Workspace
 DELETE /workspaces/{w}/users/{user_id}/sessions                        Workspace.manage_users
 
 GET    /workspaces/{w}/roles                                           Workspace.read_users
-PUT    /workspaces/{w}/roles/{role_name}                               Workspace.manage_users
+POST   /workspaces/{w}/roles/{role_name}                               Workspace.manage_users
 DELETE /workspaces/{w}/roles/{role_name}                               Workspace.manage_users
 
 GET    /workspaces/{w}/audit                                           Audit.read_audit

@@ -104,7 +104,7 @@ const own = { name: "clerk", permissions: ["Processes.read_runs"], built_in: fal
 const changed = "The caller lacks `Workspace.manage_users`, or a permission that the role has or would get."
 
 export const roles: Documented<typeof Roles> = {
-  listRoles: {
+  getRoles: {
     description:
       "Returns all roles. Every workspace has `viewer`, which sees everything but values of secrets, `operator`, which also keeps work going, `builder`, which also changes processes and what belongs to them, and `admin`, which also manages keys, users and roles.",
     response: {

@@ -26,7 +26,7 @@ const special = {
   "UserSession.address": "The address that it signed in from; null where the server around the room provides none.",
   "createUserLink.url": "Where the user chooses a password, once. It is a secret, and returned only here.",
   "link.url": "Where the user chooses a password, once. It is a secret, and returned only here.",
-  "listRoles.data": "The roles, those that every workspace has first.",
+  "getRoles.data": "The roles, those that every workspace has first.",
   "LinkToken.expires_at": "When it expires.",
   "Membership.worker": "The worker.",
   "Paused.by": "Who paused it.",

@@ -32,13 +32,13 @@ const one = `${path}/:role_name` as const
 const params = { workspace_id: WorkspaceId, role_name: Schema.String }
 const permissions = Schema.Array(Permission).check(Schema.isBetweenLength(1, 100))
 
-export const list = /* @__PURE__ */ Endpoint.get("listRoles", path, () => ({
+export const list = /* @__PURE__ */ Endpoint.get("getRoles", path, () => ({
   extension: true,
   params: { workspace_id: WorkspaceId },
   success: Schema.Struct({ data: Schema.Array(Role) })
 }))
 
-export const put = /* @__PURE__ */ Endpoint.put("putRole", one, () => ({
+export const put = /* @__PURE__ */ Endpoint.post("putRole", one, () => ({
   extension: true,
   params,
   payload: Schema.Struct({ permissions }),

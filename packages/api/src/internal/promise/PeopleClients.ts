@@ -39,9 +39,9 @@ export interface UsersClient {
   readonly remove: (user: string, options?: CallOptions) => ApiPromise<Deleted<UserId>>
   /**
    * Returns one page of the browsers in which a user is signed in, newest first.
-   * @example const { data } = await room.users.sessions(user.id)
+   * @example const { data } = await room.users.listSessions(user.id)
    */
-  readonly sessions: (
+  readonly listSessions: (
     user: string,
     page?: ListOptions,
     options?: CallOptions
@@ -58,14 +58,14 @@ export const users = /* @__PURE__ */ members<UsersClient>(Users, {
   update: 2,
   createLink: 1,
   remove: 1,
-  sessions: 2,
+  listSessions: 2,
   endSessions: 1
 })
 
 /** Roles of the users of the workspace. */
 export interface RolesClient {
   /** Returns all roles, those that every workspace has first. */
-  readonly list: (options?: CallOptions) => ApiPromise<ReadonlyArray<Roles.Role>>
+  readonly all: (options?: CallOptions) => ApiPromise<ReadonlyArray<Roles.Role>>
   /**
    * Creates a role, or replaces its permissions.
    * @example await room.roles.put("clerk", ["Processes.read_runs"])
@@ -78,4 +78,4 @@ export interface RolesClient {
   ) => ApiPromise<{ readonly name: string; readonly deleted: true }>
 }
 
-export const roles = /* @__PURE__ */ members<RolesClient>(Roles, { list: 0, put: 2, remove: 1 })
+export const roles = /* @__PURE__ */ members<RolesClient>(Roles, { all: 0, put: 2, remove: 1 })

@@ -26,7 +26,7 @@ export const layer = Endpoints.group(
         : Effect.void
 
     return handlers.handleAll({
-      listRoles: ({ params }) => Effect.map(store.roles(params.workspace_id), (data) => ({ data })),
+      getRoles: ({ params }) => Effect.map(store.roles(params.workspace_id), (data) => ({ data })),
       putRole: Effect.fnUntraced(function* ({ params, payload }) {
         const { role_name: name, workspace_id: workspace } = params
         const principal = yield* CurrentPrincipal

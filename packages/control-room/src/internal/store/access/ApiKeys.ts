@@ -10,6 +10,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Tokens from "../../vault/Tokens.ts"
+import { accountTable } from "./Accounts.ts"
 import { grantedColumns, permissionsOf } from "./Memberships.ts"
 import { Database, type PageRequest, type Rows } from "../database/Database.ts"
 import { Notifier } from "../database/Notifier.ts"
@@ -170,6 +171,9 @@ export class ApiKeys extends Context.Service<
         return yield* queryOne(ownedRow, sql`${select} WHERE api_key.id = ${id}`, parse)
       })
 
+      const loginOf = (account: UserId) =>
+        queryOne(accountTable.pick("login"), sql`SELECT login FROM account WHERE id = ${account}`, (row) => row.login)
+
       /** Notes that a key is used, to the minute; a database that takes no writes does not make it useless. */
       const use = (id: ApiKeyId, time: number) =>
         Effect.ignoreCause(
@@ -240,9 +244,9 @@ export class ApiKeys extends Context.Service<
             last_used_at: null
           }
           yield* sql`INSERT INTO api_key ${keyTable.insert(row)}`
-          const made = yield* queryOne(ownedRow, sql`${select} WHERE api_key.id = ${id}`, view)
-          // It is in this transaction.
-          return { view: made ?? (yield* Effect.die(new Error("the new key is gone"))), key: token }
+          const owned = row.owner_id === null ? null : yield* loginOf(row.owner_id)
+          const own = { login: owned, disabled: null, role: null, role_permissions: null }
+          return { view: view({ ...row, ...own }), key: token }
         }, transaction),
         setOwner: Effect.fnUntraced(function* (id, owner) {
           yield* sql`UPDATE api_key SET ${keyTable.update({ owner_id: owner })} WHERE id = ${id}`

@@ -198,7 +198,7 @@ const listRoles = Command.make(
   "list",
   connectionFlags,
   Effect.fnUntraced(function* ({ data, json }) {
-    const found = yield* connected(data)(Roles.list())
+    const found = yield* connected(data)(Roles.all())
     if (json) return yield* Effect.forEach(found, (one) => Console.log(JSON.stringify(one)), { discard: true })
     yield* printTable(
       ["name", "permissions"],
