@@ -71,6 +71,7 @@ export const sections: ReadonlyArray<Section> = [
       "operate/nodes",
       "backup",
       "operate/upgrade",
+      "operate/people",
       "operate/keys",
       "operate/watch",
       "operate/capacity",

@@ -18,7 +18,7 @@ const listsOf = (room: Client) =>
     )
   )
 
-const ofParent = new Set(["outputs.list", "stepRuns.list", "taskPackages.listVersions"])
+const ofParent = new Set(["outputs.list", "stepRuns.list", "taskPackages.listVersions", "users.listSessions"])
 
 describe("a page with promises", () => {
   it("reads the one after it with the same filter, size and options, until there is none", () =>

@@ -71,6 +71,9 @@ const faultOf = (endpoint: Endpoint, answer: Answer): string | null => {
     if (endpoint.identifier === "watchChanges") {
       return headers["content-type"] === "text/event-stream" && text.includes("reset") ? null : "no stream"
     }
+    if (endpoint.identifier === "exportAudit") {
+      return headers["content-type"] === "application/x-ndjson" ? null : "no lines of JSON"
+    }
     if (headers["content-type"]?.startsWith("text/plain") === true) return text === "" ? "no text" : null
     if (headers["content-type"]?.startsWith("application/json") !== true) return "no content type"
     const schema = Schema.Union(schemas as unknown as ReadonlyArray<Schema.Codec<unknown>>)

@@ -127,6 +127,9 @@ export const seed = Effect.gen(function* () {
   const rule = { type: "disk_above", percent: 99 }
   const alert = yield* made("alerts", { name, enabled: false, rule, channels: [{ id: channel }] })
   const apiKey = yield* made("api-keys", { name, permissions: ["Vault.read_secrets"] })
+  const role = `seed-${crypto.randomUUID()}`
+  yield* ask("POST", `roles/${role}`, { permissions: ["Processes.read_runs"] })
+  const user = yield* made("users", { login: role, role })
   const { link_token } = bodyAs(
     Schema.Struct({ link_token: Schema.String }),
     yield* ask("POST", "workers/link-tokens", {})
@@ -167,6 +170,8 @@ export const seed = Effect.gen(function* () {
     worker_group_id: group,
     token_id: token,
     api_key_id: apiKey,
+    user_id: user,
+    role_name: role,
     failure_id: failure,
     bulk_operation_id: bulk_operation.id,
     alert_id: alert,

@@ -81,12 +81,15 @@ export const restoredKey = Row({
 })
 export type RestoredKey = typeof restoredKey.Type
 
-/** What must not come back: sessions, tickets, stored responses, and the nodes of the room that was backed up. Their tables are newer than some backups. */
+/** What must not come back: sessions, tickets, links, stored responses, and the nodes of the room that was backed up. Their tables are newer than some backups. */
 const leftOut: ReadonlyArray<readonly [since: string, table: string]> = [
   ["0002", "idempotency_key"],
   ["0029", "console_session"],
   ["0029", "console_ticket"],
-  ["0041", "node"]
+  ["0041", "node"],
+  ["0055", "account_session"],
+  ["0055", "account_link"],
+  ["0055", "sign_in_pause"]
 ]
 
 /**
