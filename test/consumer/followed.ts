@@ -26,6 +26,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, string>>>
   "docs/operate/keys": {},
   "docs/operate/kubernetes": {},
   "docs/operate/nodes": {},
+  "docs/operate/people": {},
   "docs/operate/upgrade": {},
   "docs/operate/watch": {},
   "docs/robots": { "invoices/robot.py": robot },

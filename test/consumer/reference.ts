@@ -111,7 +111,12 @@ $ npx signalbox groups create macos > macos.txt
 `),
     names: { "delete NAME OTHER": "delete desktops macos", NAME: "linux" }
   },
-  keys: { before: commands(room), names: { NAME: "ci" } },
+  keys: {
+    before: commands(`${room}
+$ npx signalbox users create bob --role builder > bob.txt
+`),
+    names: { NAME: "ci" }
+  },
   package: { before: [file("tasks.ts", tasks), file("src/tasks.ts", tasks), commands(bundling)].join("\n") },
   packages: {
     before: [
@@ -165,6 +170,13 @@ $ export HOOK_SECRET=correct-horse-battery
 $ npx signalbox triggers create many orders --at-least 50 > many.txt
 `),
     names: { "delete NAME OTHER": "delete pushes many", NAME: "batches" }
+  },
+  roles: { before: commands(room) },
+  users: {
+    before: commands(`${room}
+$ npx signalbox users create zoe --role admin --manages-room > zoe.txt
+`),
+    names: { NAME: "ada" }
   },
   workspaces: { before: commands(room) }
 }
