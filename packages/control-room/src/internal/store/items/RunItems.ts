@@ -232,9 +232,11 @@ export class RunItems extends Context.Service<
           const [step] = run.steps
           if (step === undefined) return
           const { id, processId: process, workspaceId: workspace } = run
+          // One time for all: by the clock of a database, which may be set back by a millisecond, a later one could come first.
+          const at = yield* now
           const rowOf = Effect.fnUntraced(function* (payload: Schema.Json) {
             return newRow({
-              at: yield* now,
+              at,
               id: yield* newId,
               workspace,
               process,
