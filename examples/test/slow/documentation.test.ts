@@ -41,12 +41,13 @@ const ofApi = [
     "failure",
     "group",
     "item",
+    "key",
     "operation",
     "process",
     "run",
     "schedule"
   ),
-  ...texts("stepRun", "taskPackage", "token", "trigger", "upload", "webhook", "worker")
+  ...texts("stepRun", "taskPackage", "token", "trigger", "upload", "user", "webhook", "worker")
 ].join("\n")
 
 const ofGraph = [

@@ -194,7 +194,7 @@ export interface ApiKeysClient {
   ) => ApiPromise<ApiKeys.ApiKeyCreated>
   /**
    * Hands a key over to a user whose role has all its permissions; null: to the workspace.
-   * @example await room.apiKeys.setOwner(key.id, null)
+   * @example await room.apiKeys.setOwner(key, null)
    */
   readonly setOwner: (key: string, owner: string | null, options?: CallOptions) => ApiPromise<ApiKeys.ApiKey>
   /** Revokes a key. Irreversible. */
@@ -224,7 +224,7 @@ export interface AuditClient {
   readonly list: (page?: AuditPageFilter, options?: CallOptions) => ApiPromise<ListPage<Audit.AuditEntry>>
   /**
    * All entries that match, newest first.
-   * @example for await (const { action } of room.audit.stream({ actor: "k1" })) console.log(action)
+   * @example for await (const { action } of room.audit.stream()) console.log(action)
    */
   readonly stream: (filter?: AuditFilter, options?: CallOptions) => AsyncIterable<Audit.AuditEntry>
   /** Returns the end of the chain, to be stored elsewhere: it shows later that nothing was cut off. */

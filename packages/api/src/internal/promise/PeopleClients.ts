@@ -18,7 +18,7 @@ export interface UsersClient {
   readonly list: (page?: ListOptions, options?: CallOptions) => ApiPromise<ListPage<Users.User>>
   /**
    * All users, oldest first.
-   * @example for await (const { login, role } of room.users.stream()) console.log(login, role)
+   * @example for await (const { login } of room.users.stream()) console.log(login)
    */
   readonly stream: (page?: Size, options?: CallOptions) => AsyncIterable<Users.User>
   /** Returns a user. */
@@ -30,7 +30,7 @@ export interface UsersClient {
   readonly invite: (invitation: Users.Invitation, options?: CallOptions) => ApiPromise<Users.UserInvited>
   /**
    * Changes what is given.
-   * @example await room.users.update(user.id, { role: "viewer" })
+   * @example await room.users.update(user, { role: "viewer" })
    */
   readonly update: (user: string, change: Users.UserChange, options?: CallOptions) => ApiPromise<Users.User>
   /** Returns a new link to choose a password; other links of the user are void. */
@@ -39,7 +39,7 @@ export interface UsersClient {
   readonly remove: (user: string, options?: CallOptions) => ApiPromise<Deleted<UserId>>
   /**
    * Returns one page of the browsers in which a user is signed in, newest first.
-   * @example const { data } = await room.users.listSessions(user.id)
+   * @example const { data } = await room.users.listSessions(user)
    */
   readonly listSessions: (
     user: string,
