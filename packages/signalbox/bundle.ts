@@ -93,14 +93,14 @@ export const bundleCommand = async (folder: string, extension: "js" | "ts") => {
   })
   // A script that is not loaded as a module has no `import`: one beside it does that. In ASCII alone, which is read and scanned in
   // half the time.
-  writeFileSync(join(command, "import.cjs"), "module.exports = (specifier) => import(specifier)\n")
+  writeFileSync(join(command, "dynamicImport.cjs"), "module.exports = (specifier) => import(specifier)\n")
   const room = join(command, "Room.cjs")
   const module = readFileSync(room, "utf8")
   const imports: Array<number> = []
   new Visitor({ ImportExpression: ({ start }) => void imports.push(start) }).visit(parseAst(module))
   const script = [0, ...imports.toSorted((a, b) => a - b)]
     .map((start, index, starts) => module.slice(start, starts[index + 1]))
-    .map((part, index) => (index === 0 ? part : part.replace(/^import/, 'require("./import.cjs")')))
+    .map((part, index) => (index === 0 ? part : part.replace(/^import/, 'require("./dynamicImport.cjs")')))
     .join("")
     .replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
   writeFileSync(room, script)
