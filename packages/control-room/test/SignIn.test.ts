@@ -88,16 +88,6 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("signing i
     })
   )
 
-  it.effect("computes a password for an unknown login too, a few at a time, and refuses more than wait for that", () =>
-    Effect.gen(function* () {
-      const attempts = Array.from({ length: 60 }, () => signIn(newLogin("nobody")))
-      const answers = yield* Effect.all(attempts, { concurrency: "unbounded" })
-      const refused = answers.filter(({ status }) => status === 429)
-      assert.isAbove(refused.length, 0)
-      for (const answer of refused) assertError(answer, 429, "RATE_LIMITED", /too many people sign in at this moment/)
-    })
-  )
-
   it.effect("waits after failures, for a login that does not exist as well, and lets a known browser in", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -45,8 +45,8 @@ describe("signalbox keys", () => {
     assert.strictEqual((await ask("work-items", key)).status, 403)
 
     const list = await succeed(["keys", "list", "--data", data])
-    assert.match(list.lines[0] ?? "", /^id +name +created at +permissions$/)
-    assert.match(list.lines[1] ?? "", /^\S+ +ci +\S+ +Processes\.read_processes$/)
+    assert.match(list.lines[0] ?? "", /^id +name +owner +created at +last used +permissions$/)
+    assert.match(list.lines[1] ?? "", /^\S+ +ci +- +\S+ +\S+ +Processes\.read_processes$/)
     assert.notInclude(list.stdout, key.slice(-43))
     const [listed] = (await succeed(["keys", "list", "--json"], { env: connection })).lines
     const { id, ...rest } = JSON.parse(listed ?? "")
@@ -66,7 +66,16 @@ describe("signalbox keys", () => {
     const { lines, stderr } = await succeed(["keys", "create", "--name", "two", ...args, "--json", "--data", data])
     assert.strictEqual(lines.length, 1)
     const made = JSON.parse(lines[0] ?? "")
-    assert.deepStrictEqual(Object.keys(made).toSorted(), ["created_at", "id", "key", "name", "permissions"])
+    assert.deepStrictEqual(Object.keys(made).toSorted(), [
+      "created_at",
+      "expires_at",
+      "id",
+      "key",
+      "last_used_at",
+      "name",
+      "owner",
+      "permissions"
+    ])
     assert.deepStrictEqual(made.permissions, permissions)
     assert.strictEqual(stderr, "")
   })

@@ -33,7 +33,7 @@ export const main = (options: Options, item: string) => connectOnly({ workItems 
     code: `import { connect, type Options } from "@signalbox/api/promise"
 
 export const main = (options: Options, item: string) => connect(options).workItems.get(item)`,
-    mostKilobytes: 111
+    mostKilobytes: 113
   },
   "one call of the graph with Effect": {
     code: `import { AccessTokens } from "../../graph/src/AccessTokens.ts"
@@ -53,7 +53,7 @@ export const main = (token: Redacted.Redacted) =>
 const loads: Readonly<Record<string, number>> = {
   "@signalbox/api/webhook": 4,
   "@signalbox/api/WorkItems": 233,
-  "@signalbox/api/promise": 326,
+  "@signalbox/api/promise": 332,
   "../../graph/src/Users.ts": 218,
   "../../graph/src/Promise.ts": 351
 }

@@ -41,6 +41,7 @@ import { ApiKeys } from "../../src/internal/store/access/ApiKeys.ts"
 import { Workspaces } from "../../src/internal/store/access/Workspaces.ts"
 import * as MasterKeyFile from "../../src/internal/storage/MasterKeyFile.ts"
 import { MasterKey } from "../../src/internal/vault/MasterKey.ts"
+import { PasswordCost } from "../../src/internal/vault/Passwords.ts"
 import { WorkSignal } from "../../src/internal/runs/WorkSignal.ts"
 import { isShard } from "../../src/internal/blobs/Shards.ts"
 import { type Answer, send } from "./Http.ts"
@@ -225,6 +226,9 @@ const service = (folder: string) =>
     })
   )
 
+/** A password takes a millisecond. */
+const quickPasswords = Layer.succeed(PasswordCost, { N: 2 ** 10, r: 8, p: 1 })
+
 /** The service with its storage, in a folder that is not deleted. */
 export const layerIn = (
   folder: string,
@@ -239,7 +243,7 @@ export const layerIn = (
   ).pipe(
     Layer.provideMerge(service(folder)),
     Layer.provideMerge(NodeHttpClient.layerUndici),
-    Layer.provideMerge(Server.layer(options)),
+    Layer.provideMerge(Layer.provide(Server.layer(options), quickPasswords)),
     // The same instances as those of the service: a layer is built once.
     Layer.provideMerge(Layer.merge(Scheduler.layer, TriggerStarts.layer)),
     Layer.provideMerge(Runs.layer.pipe(Layer.provide(WorkSignal.layer))),

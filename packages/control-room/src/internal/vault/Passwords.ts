@@ -7,8 +7,17 @@ import * as Semaphore from "effect/Semaphore"
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto"
 import { loginKey, normalise } from "../engine/Logins.ts"
 
-/** 2^15 blocks take 32 MB and some 80 ms. */
-const cost = { N: 2 ** 15, r: 8, p: 3 }
+interface Cost {
+  readonly N: number
+  readonly r: number
+  readonly p: number
+}
+
+/** What scrypt costs: 2^15 blocks take 32 MB and some 250 ms. Tests take less. */
+export const PasswordCost = Context.Reference<Cost>("@signalbox/control-room/vault/PasswordCost", {
+  defaultValue: () => ({ N: 2 ** 15, r: 8, p: 3 })
+})
+
 const keyLength = 32
 const saltLength = 16
 
@@ -68,12 +77,12 @@ export const refusalOf = (given: string, names: ReadonlyArray<string>): string |
 }
 
 interface Stored {
-  readonly cost: typeof cost
+  readonly cost: Cost
   readonly salt: Buffer
   readonly key: Buffer
 }
 
-const derive = (password: string, salt: Buffer, { N, p, r }: typeof cost) =>
+const derive = (password: string, salt: Buffer, { N, p, r }: Cost) =>
   Effect.callback<Buffer>((resume) => {
     // Twice what it needs, which is the limit of OpenSSL that it must stay below.
     scrypt(normalise(password), salt, keyLength, { N, r, p, maxmem: 256 * N * r }, (error, key) =>
@@ -92,9 +101,6 @@ const decode = (stored: string): Stored => {
     key: Buffer.from(key, "base64")
   }
 }
-
-/** Compared with where there is no account, so that an answer takes as long. */
-const nobody = encode({ cost, salt: Buffer.alloc(saltLength), key: Buffer.alloc(keyLength) })
 
 /** Too many passwords are computed at this moment. */
 export class TooManyAtOnce extends Data.TaggedError("TooManyAtOnce") {}
@@ -117,6 +123,9 @@ export class Passwords extends Context.Service<
   static readonly layer = Layer.effect(
     Passwords,
     Effect.gen(function* () {
+      const cost = yield* PasswordCost
+      /** Compared with where there is no account, so that an answer takes as long. */
+      const nobody = encode({ cost, salt: Buffer.alloc(saltLength), key: Buffer.alloc(keyLength) })
       const turns = yield* Semaphore.make(atOnce)
       let inside = 0
       const inTurn = <A>(effect: Effect.Effect<A>): Effect.Effect<A, TooManyAtOnce> =>

@@ -78,7 +78,6 @@ const create = Command.make(
     yield* printLink(link)
   })
 ).pipe(
-  Command.withAlias("invite"),
   Command.withDescription("Creates an account for a person, and prints a link by which they choose a password"),
   Command.withExamples([
     {
@@ -156,7 +155,6 @@ const remove = Command.make(
     yield* print(json, yield* connected(data)(removed), () => `${user} is no user of this workspace any more`)
   })
 ).pipe(
-  Command.withAlias("delete"),
   Command.withDescription(
     "Ends the membership of a user, and deletes the keys of this workspace that they own: first hand over those that programs need (`signalbox keys owner`)"
   ),
