@@ -313,6 +313,20 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("an accoun
     })
   )
 
+  it.effect("asks for a code after a link too, and takes no secret that it has not made", () =>
+    Effect.gen(function* () {
+      const { cookie: first, user } = yield* member({ login: newLogin("max"), role: "viewer" })
+      const forged = yield* page("POST", "/console/account/second-factor/confirm", { pending: "x", code: "1" }, first)
+      assertError(forged, 400, "INVALID_REQUEST", /code: is wrong/)
+      yield* enrol(first)
+      const link = linkOf(yield* Users.createLink(user.id))
+      const chosen = yield* page("POST", "/console/link", { link, password: "another long password" })
+      assert.deepStrictEqual([JSON.parse(chosen.text), cookiesOf(chosen)], [{ code_needed: true }, ""])
+      const asked = yield* signIn(user.login, "another long password")
+      assert.deepStrictEqual(JSON.parse(asked.text), { code_needed: true })
+    })
+  )
+
   it.effect("takes each recovery code once, and removes the second factor with password and code", () =>
     Effect.gen(function* () {
       const { cookie: first, user } = yield* member({ login: newLogin("ben"), role: "viewer" })

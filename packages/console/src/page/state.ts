@@ -26,6 +26,8 @@ const refused = (error: unknown) => {
 export const open = (opening: { readonly ticket: string } | { readonly key: string }): Promise<void> =>
   send("POST", sessionPath, opening).then(sessionOf, refused)
 
+const isCodeNeeded = (body: unknown) => typeof body === "object" && body !== null && "code_needed" in body
+
 export interface Login {
   readonly login: string
   readonly password: string
@@ -36,7 +38,7 @@ export interface Login {
 export const signIn = async (login: Login): Promise<boolean> => {
   try {
     const body = await send("POST", signInPath, login)
-    if (typeof body === "object" && body !== null && "code_needed" in body) return true
+    if (isCodeNeeded(body)) return true
     sessionOf(body)
   } catch (error) {
     refused(error)
@@ -47,8 +49,11 @@ export const signIn = async (login: Login): Promise<boolean> => {
 /** Chooses a password by a link, and signs in. */
 export const choose = async (password: string): Promise<void> => {
   try {
-    sessionOf(await send("POST", linkPath, { link: link.value, password, replace: true }))
+    const body = await send("POST", linkPath, { link: link.value, password, replace: true })
     link.value = null
+    // With a second factor one signs in as always.
+    if (isCodeNeeded(body)) session.value = null
+    else sessionOf(body)
   } catch (error) {
     refused(error)
   }

@@ -73,9 +73,10 @@ export class SecondFactor extends Context.Service<
           return { secret, url: totpOf(secret, login).toString(), pending: yield* seal(secret, pendingOf(id)) }
         }),
         confirm: Effect.fnUntraced(function* ({ id }, pending, code) {
-          const secret = yield* open(pending, pendingOf(id))
-          const step = yield* stepOf(secret, code)
-          if (step === null) return null
+          // What comes back may be anything.
+          const secret = yield* Effect.catchCause(open(pending, pendingOf(id)), () => Effect.succeed(null))
+          const step = secret === null ? null : yield* stepOf(secret, code)
+          if (secret === null || step === null) return null
           yield* accounts.update(id, { totp_secret: yield* seal(secret, contextOf(id)), totp_step: step })
           const codes = Array.from({ length: recoveryCodes }, newRecoveryCode)
           yield* accounts.setRecoveryCodes(id, codes.map(hashOf))

@@ -153,6 +153,8 @@ export const layer = ({ mayBeInsecure }: { readonly mayBeInsecure: boolean }) =>
           return yield* refuse(409, "CONFLICT", message)
         }
         yield* signIn.setPassword(account, password)
+        // A link replaces the password alone, or whoever has one gets past the second factor.
+        if (account.totp_secret !== null) return HttpServerResponse.jsonUnsafe({ code_needed: true })
         return yield* enter(request, account)
       })
 
