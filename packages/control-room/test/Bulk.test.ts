@@ -11,7 +11,8 @@ import * as Fiber from "effect/Fiber"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
 import { type StatementResultingChanges, StatementSync } from "node:sqlite"
-import { type Ask, NextItems } from "../src/internal/runs/NextItems.ts"
+import { NextItems } from "../src/internal/runs/NextItems.ts"
+import type { Ask } from "../src/internal/runs/Reports.ts"
 import { Refused } from "../src/internal/engine/Refused.ts"
 import { Runs } from "../src/internal/runs/Runs.ts"
 import * as Chunks from "../src/internal/store/database/Chunks.ts"
@@ -337,19 +338,21 @@ withLayer(runsOn(database), { excludeTestServices: true, timeout: "4 minutes" })
         let asks = leases.map(({ leaseToken, stepRun }): Ask => ({
           stepRun: stepRun.id,
           leaseToken,
-          settled: null,
-          reserve: true
+          settled: [],
+          reserve: true,
+          ahead: null
         }))
         while (asks.length > 0) {
           const given = (yield* next(worker, run, asks)) ?? assert.fail("no run")
           asks = asks.flatMap((ask, index): ReadonlyArray<Ask> => {
-            const item = given[index] ?? null
-            if (item === null || item instanceof Refused) return []
+            const answer = given[index]
+            if (answer === undefined || answer instanceof Refused || answer.item === null) return []
+            const { item } = answer
             worked.add(item.id)
             return [
               {
                 ...ask,
-                settled: { item: item.id, attempt: item.attempt, exception: null, outputs: [], dropOutputs: false }
+                settled: [{ item: item.id, attempt: item.attempt, exception: null, outputs: [], dropOutputs: false }]
               }
             ]
           })

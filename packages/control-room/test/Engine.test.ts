@@ -43,7 +43,7 @@ const finish = (model: Model, error: Parameters<typeof Engine.finish>[4] = null)
   const stepRun = only(model.live())
   const held = model.held(stepRun.id)
   const outputs = model.outputsOf(stepRun.id, held?.id ?? null)
-  model.commit(succeed(Engine.finish(model.run, stepRun, held, outputs, error, model.now)))
+  model.commit(succeed(Engine.finish(model.run, stepRun, model.hand(stepRun.id), outputs, error, model.now)))
 }
 
 describe("the tables of moves", () => {
@@ -122,7 +122,7 @@ describe("a run", () => {
       const held = model.held(id) ?? assert.fail()
       model.addOutput(id, held.id)
       const outputs = model.outputsOf(id, held.id)
-      model.commit(succeed(Engine.finish(model.run, stepRun, held, outputs, null, model.now)))
+      model.commit(succeed(Engine.finish(model.run, stepRun, model.hand(id), outputs, null, model.now)))
     }
     startOne(first)
     startOne(second)
@@ -153,7 +153,9 @@ describe("a run", () => {
       const stepRun = model.stepRuns.get(id) ?? assert.fail()
       const held = model.held(id) ?? assert.fail()
       model.addOutput(id, held.id)
-      model.commit(succeed(Engine.finish(model.run, stepRun, held, model.outputsOf(id, held.id), error, model.now)))
+      model.commit(
+        succeed(Engine.finish(model.run, stepRun, model.hand(id), model.outputsOf(id, held.id), error, model.now))
+      )
     }
     end(done ?? assert.fail(), null)
     end(failing ?? assert.fail(), { code: "ROBOT_FAILURE", message: "exit 1" })
@@ -199,8 +201,8 @@ describe("the world", () => {
     const model = new Model([{}], 1)
     start(model)
     const stepRun = only(model.live())
-    const held = model.held(stepRun.id)
-    const done = succeed(Engine.finish(model.run, stepRun, held, { done: 0, held: 0 }, null, model.now))
+    const hand = model.hand(stepRun.id)
+    const done = succeed(Engine.finish(model.run, stepRun, hand, { done: 0, held: 0 }, null, model.now))
     assert.isFalse(done.changes.some((change) => change._tag === "Notification"))
     const settled = Engine.settle(done.run, [], model.now)
     assert.deepStrictEqual(settled.changes.at(-1), { _tag: "Notification", action: "completed" })
@@ -238,8 +240,8 @@ describe("a failing item", () => {
     for (const code of stepRunErrorCodes) {
       const model = new Model([{}], 1)
       const stepRun = start(model)
-      const held = model.held(stepRun.id)
-      const decision = Engine.finish(model.run, stepRun, held, { held: 0, done: 0 }, { code, message: "" }, model.now)
+      const hand = model.hand(stepRun.id)
+      const decision = Engine.finish(model.run, stepRun, hand, { held: 0, done: 0 }, { code, message: "" }, model.now)
       const moved = succeed(decision).changes.find((change) => change._tag === "ItemMoved")
       const expected = ["TIMEOUT", "TERMINATED", "WORKER_LOST"].includes(code) ? "orchestrator" : "application"
       assert.strictEqual(moved?._tag === "ItemMoved" ? moved.exception?.type : undefined, expected, code)
@@ -271,7 +273,7 @@ describe("an ended step run", () => {
       Engine.startStepRun(model.run, ended, item, model.now),
       Engine.reserveNext(model.run, ended, null, null, model.now),
       Engine.release(model.run, ended, item, as(null), model.now),
-      Engine.finish(model.run, ended, null, { held: 0, done: 0 }, null, model.now)
+      Engine.finish(model.run, ended, model.hand(ended.id), { held: 0, done: 0 }, null, model.now)
     ]) {
       assert.strictEqual(Result.isFailure(decision) ? decision.failure.code : "", "LEASE_LOST")
     }
@@ -349,6 +351,9 @@ const Command = Schema.Struct({
   kind: Schema.Literals([
     "start",
     "reserve",
+    "ahead",
+    "ahead",
+    "back",
     "done",
     "business",
     "application",
@@ -393,6 +398,18 @@ const perform = (model: Model, { kind, pick }: typeof Command.Type): void => {
         commit(Engine.reserveNext(model.run, running, model.held(running.id), next, model.now))
       }
       return
+    case "ahead":
+      if (running !== undefined) {
+        const share = Math.min(Engine.shareAhead(model.run, running.step), 1 + (pick % 4))
+        model.commit(Engine.giveAhead(model.run, running, model.due(running.step).slice(0, share), model.now))
+        const { ahead, item } = model.hand(running.id)
+        const [next] = ahead
+        if (item === null && next !== undefined) model.commit(Engine.beginAhead(model.run, running, next, model.now))
+      }
+      return
+    case "back":
+      if (running !== undefined) model.commit(Engine.giveBack(model.run, model.hand(running.id).ahead, model.now))
+      return
     case "done":
     case "business":
     case "application": {
@@ -414,10 +431,11 @@ const perform = (model: Model, { kind, pick }: typeof Command.Type): void => {
     case "crash":
     case "lost":
       if (running !== undefined) {
-        const held = model.held(running.id)
         const code = kind === "crash" ? "ROBOT_FAILURE" : "WORKER_LOST"
         const error = kind === "finish" ? null : ({ code, message: kind } as const)
-        commit(Engine.finish(model.run, running, held, model.outputsOf(running.id, held?.id ?? null), error, model.now))
+        const hand = model.hand(running.id)
+        const outputs = model.outputsOf(running.id, hand.item?.id ?? null)
+        commit(Engine.finish(model.run, running, hand, outputs, error, model.now))
       }
       return
     case "stop":
@@ -490,10 +508,12 @@ describe("whatever happens in whatever order", () => {
           assert.notStrictEqual(item?.state, "pending")
         }
         for (const stepRun of model.live()) {
-          const own = [...model.items.values()].filter(
-            (item) => item.stepRun === stepRun.id && (item.state === "pending" || item.state === "in_progress")
-          )
-          assert.isAtMost(own.length, 1)
+          const own = [...model.items.values()].filter((item) => item.stepRun === stepRun.id)
+          assert.isAtMost(own.filter(({ state }) => state === "in_progress").length, 1)
+          const { retry } = model.run.steps[stepRun.step] ?? {}
+          const mayHaveAhead = stepRun.state === "in_progress" && retry !== undefined
+          const pending = own.filter(({ state }) => state === "pending").length
+          if (!mayHaveAhead) assert.isAtMost(pending, stepRun.state === "in_progress" ? 0 : 1)
         }
       }
     },

@@ -83,7 +83,7 @@ withLayer(Layer.provideMerge(sqlite, recording), { excludeTestServices: true, ti
           (yield* Webhooks).sweepCallbacks,
           (yield* Webhooks).disable(WebhookId.make(nobody), "test"),
           runItems.queued(process),
-          runItems.held(stepRun),
+          runItems.held({ id: stepRun, state: "in_progress" }),
           outputs.drop(stepRun, [item]),
           runItems.settleWaiting(emptyRun, { _tag: "WaitingSettled", to: "done", exception: null, failures: [] }),
           outputs.release(emptyRun, released(0)),

@@ -10,7 +10,8 @@ import { stepRunErrorCodes } from "@signalbox/api/contract/StepRuns"
 import { sized } from "@signalbox/testkit/Soak"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
-import { type Ask, NextItems } from "../src/internal/runs/NextItems.ts"
+import { NextItems } from "../src/internal/runs/NextItems.ts"
+import type { Ask } from "../src/internal/runs/Reports.ts"
 import { Refused } from "../src/internal/engine/Refused.ts"
 import { Runs } from "../src/internal/runs/Runs.ts"
 import { Processes } from "../src/internal/store/processes/Processes.ts"
@@ -129,19 +130,24 @@ const client = Effect.fnUntraced(function* (
           if (item === undefined) return []
           const type = choose.oneOf([null, null, "business", "application"] as const)
           const exception = type === null ? null : { type, code: "X", message: "x" }
-          const settled = {
-            item: WorkItemId.make(item.id),
-            attempt: item.attempts,
+          const given = rows.items.filter((row) => row.step_run_id === id && row.state === "pending")
+          const ended = [item, ...given.slice(0, choose.below(3))].map((row) => ({
+            item: WorkItemId.make(row.id),
+            attempt: row.attempts + (row.state === "pending" ? 1 : 0),
             exception,
             outputs: [n, n],
             dropOutputs: false
-          }
-          return [{ stepRun: id, leaseToken: tokens.get(id) ?? "", settled, reserve: choose.chance(0.8) }]
+          }))
+          const next = choose.chance(0.5) ? given[ended.length - 1] : undefined
+          const begun = next === undefined ? null : { item: WorkItemId.make(next.id), attempt: next.attempts + 1 }
+          const ahead = { begun, notBegun: [], wanted: choose.below(4) }
+          const reserve = begun !== null || choose.chance(0.8)
+          return [{ stepRun: id, leaseToken: tokens.get(id) ?? "", settled: ended, reserve, ahead }]
         })
       const first = yield* nextItems.next(worker, stepRun.processRunId, asks)
       const again = yield* nextItems.next(worker, stepRun.processRunId, asks)
       const ids = (answers: typeof first) =>
-        answers?.map((answer) => (answer === null || answer instanceof Refused ? null : answer.id))
+        answers?.map((answer) => (answer instanceof Refused ? null : (answer.item?.id ?? null)))
       for (const [at, id] of (ids(first) ?? []).entries()) {
         const then = ids(again)?.[at] ?? null
         // Another client may have finished the step run in between.

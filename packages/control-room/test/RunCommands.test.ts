@@ -28,7 +28,7 @@ import { Workspaces } from "../src/internal/store/access/Workspaces.ts"
 import * as Tokens from "../src/internal/vault/Tokens.ts"
 import { assertSound, type ProcessRows, rowsOf } from "./support/RunRows.ts"
 import { runsOn, sqlite } from "./support/Storage.ts"
-import { type Ask, type Prediction, World } from "./support/World.ts"
+import { type Ask, type AskSettled, type Prediction, World } from "./support/World.ts"
 
 const settings = Config.all({
   runs: Config.succeed(sized(50, 1000)),
@@ -416,17 +416,29 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
           const item = itemFor(one)
           const attempts = item === undefined ? undefined : world.runOfItem(item)?.items.get(item)?.attempts
           if (item === undefined || attempts === undefined) return []
+          const settledAs = (id: WorkItemId, attempt: number, n: number): AskSettled => ({
+            item: id,
+            attempt: pick % 13 === 0 ? attempt - 1 : attempt,
+            exception: [null, null, exceptions.business, exceptions.application][(pick + n) % 4] ?? null,
+            outputs: (pick + n) % 3,
+            dropOutputs: (pick + n) % 7 === 0
+          })
+          // Of those that it has ahead it has settled some, and begun one, or not.
+          const ahead = world.runOf(one.model)?.hand(one.model).ahead ?? []
+          const count = pick % 3
+          const begun = pick % 2 === 0 ? ahead[count] : undefined
           return [
             {
               known: one,
               id: one.model,
               version: one.version,
-              item,
-              attempt: pick % 13 === 0 ? attempts - 1 : attempts,
-              exception: [null, null, exceptions.business, exceptions.application][(pick + at) % 4] ?? null,
-              outputs: (pick + at) % 3,
-              dropOutputs: (pick + at) % 7 === 0,
-              reserve: pick % 5 !== 0
+              settled: [
+                settledAs(item, attempts, at),
+                ...ahead.slice(0, count).map(({ attempts, id }, n) => settledAs(id, attempts + 1, at + n + 1))
+              ],
+              begun: begun === undefined ? null : { item: begun.id, attempt: begun.attempts + 1 },
+              wanted: pick % 4 === 0 ? null : pick % 4,
+              reserve: begun !== undefined || pick % 5 !== 0
             }
           ]
         })
@@ -434,22 +446,28 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
         const asked = nextItems.next(
           worker,
           first.stored.processRunId,
-          asks.map(({ attempt, dropOutputs, exception, item, known, outputs, reserve }) => ({
+          asks.map(({ begun, known, reserve, settled, wanted }) => ({
             stepRun: known.stored.id,
             leaseToken: known.token,
-            settled: {
-              item: to.item(item),
-              attempt,
-              exception,
-              outputs: Array.from({ length: outputs }, (_, index) => index),
-              dropOutputs
-            },
-            reserve
+            settled: settled.map(({ outputs, ...one }) => ({
+              ...one,
+              item: to.item(one.item),
+              outputs: Array.from({ length: outputs }, (_, index) => index)
+            })),
+            reserve,
+            ahead:
+              wanted === null && begun === null
+                ? null
+                : {
+                    begun: begun === null ? null : { ...begun, item: to.item(begun.item) },
+                    notBegun: [],
+                    wanted: wanted ?? 0
+                  }
           }))
         )
         const codes = Effect.map(asked, (answers) =>
           (answers ?? assert.fail("no such run")).map((answer) =>
-            answer === null ? "nothing" : answer instanceof Refused ? answer.code : "ok"
+            answer instanceof Refused ? answer.code : answer.item === null ? "nothing" : "ok"
           )
         )
         assert.deepStrictEqual<ReadonlyArray<string>>(yield* codes, world.next(asks), "next")

@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { Refused } from "../../src/internal/engine/Refused.ts"
 import { LimitWaker } from "../../src/internal/runs/LimitWaker.ts"
-import { type Given, NextItems } from "../../src/internal/runs/NextItems.ts"
+import { type Answer, type Given, NextItems } from "../../src/internal/runs/NextItems.ts"
 import { Runs } from "../../src/internal/runs/Runs.ts"
 import { WorkSignal } from "../../src/internal/runs/WorkSignal.ts"
 import { Workspaces } from "../../src/internal/store/access/Workspaces.ts"
@@ -32,7 +32,7 @@ export interface Hand {
   readonly item: Given
 }
 
-const itemOf = (given: Given | Refused | null) => (given !== null && "attempt" in given ? given : null)
+const itemOf = (given: Answer | Refused | null) => (given !== null && "item" in given ? given.item : null)
 
 /** A failure that the step retries, if it retries any. */
 export const failure = { code: "E", type: "application", message: "failed" } as const
@@ -95,7 +95,7 @@ export const make = Effect.gen(function* () {
   const begin = Effect.fnUntraced(function* (leased: Leased, by = first) {
     const { leaseToken, stepRun } = leased
     yield* runs.startStepRun(stepRun)
-    const ask = { stepRun: stepRun.id, leaseToken, settled: null, reserve: false }
+    const ask = { stepRun: stepRun.id, leaseToken, settled: [], reserve: false, ahead: null }
     const [given = null] = (yield* nextItems.next(by, stepRun.processRunId, [ask])) ?? []
     const hand: Hand = { leased, item: itemOf(given) ?? assert.fail("no item") }
     return hand
@@ -122,7 +122,7 @@ export const make = Effect.gen(function* () {
   ) {
     const { leaseToken, stepRun } = hand.leased
     const settled = { item: hand.item.id, attempt: hand.item.attempt, exception, outputs, dropOutputs: false }
-    const ask = { stepRun: stepRun.id, leaseToken, settled, reserve: true }
+    const ask = { stepRun: stepRun.id, leaseToken, settled: [settled], reserve: true, ahead: null }
     const [given = null] = (yield* nextItems.next(by, stepRun.processRunId, [ask])) ?? []
     const item = itemOf(given)
     if (item !== null) return { ...hand, item }

@@ -123,6 +123,9 @@ export class Model {
           ...(change.exception === undefined ? {} : { exception: change.exception })
         })
         return
+      case "ItemAhead":
+        this.setItem(change.id, { stepRun: change.stepRun, notBefore: null })
+        return
       case "ItemDeleted":
         this.items.delete(change.id)
         return
@@ -208,11 +211,19 @@ export class Model {
       })
   }
 
-  held(stepRun: StepRunId): ModelItem | null {
-    const found = [...this.items.values()].find(
-      (item) => item.stepRun === stepRun && (item.state === "pending" || item.state === "in_progress")
+  /** The open items of a step run. */
+  hand(id: StepRunId): State.Hand {
+    const own = [...this.items.values()].filter(
+      (item) => item.stepRun === id && (item.state === "pending" || item.state === "in_progress")
     )
-    return found ?? null
+    return Engine.handOf(
+      this.stepRuns.get(id) ?? { state: "new" },
+      own.sort((a, b) => (a.id < b.id ? -1 : 1))
+    )
+  }
+
+  held(stepRun: StepRunId): State.Item | null {
+    return this.hand(stepRun).item
   }
 
   live(): ReadonlyArray<ModelStepRun> {

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Refused } from "../../src/internal/engine/Refused.ts"
 import { HandOver } from "../../src/internal/runs/HandOver.ts"
-import { type Given, NextItems } from "../../src/internal/runs/NextItems.ts"
+import { type Answer, type Given, NextItems } from "../../src/internal/runs/NextItems.ts"
 import { Runs } from "../../src/internal/runs/Runs.ts"
 import { WorkSignal } from "../../src/internal/runs/WorkSignal.ts"
 import { Workspaces } from "../../src/internal/store/access/Workspaces.ts"
@@ -30,7 +30,7 @@ export interface Hand {
   readonly item: Given
 }
 
-const itemOf = (given: Given | Refused | null) => (given !== null && "attempt" in given ? given : null)
+const itemOf = (given: Answer | Refused | null) => (given !== null && "item" in given ? given.item : null)
 
 export const make = Effect.gen(function* () {
   const runs = yield* Runs
@@ -79,7 +79,7 @@ export const make = Effect.gen(function* () {
     for (const leased of yield* runs.lease(worker, ["t"], false, limit)) {
       const { leaseToken, stepRun } = leased
       yield* runs.startStepRun(stepRun)
-      const ask = { stepRun: stepRun.id, leaseToken, settled: null, reserve: false }
+      const ask = { stepRun: stepRun.id, leaseToken, settled: [], reserve: false, ahead: null }
       const [given = null] = (yield* nextItems.next(worker, stepRun.processRunId, [ask])) ?? []
       hands.push({ process: stepRun.processId, leased, item: itemOf(given) ?? assert.fail("no item") })
     }
@@ -98,7 +98,7 @@ export const make = Effect.gen(function* () {
       outputs: [],
       dropOutputs: false
     }
-    const ask = { stepRun: stepRun.id, leaseToken, settled, reserve: true }
+    const ask = { stepRun: stepRun.id, leaseToken, settled: [settled], reserve: true, ahead: null }
     const [given = null] = (yield* nextItems.next(worker, stepRun.processRunId, [ask])) ?? []
     const item = itemOf(given)
     if (item !== null) return { ...hand, item }

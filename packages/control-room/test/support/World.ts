@@ -19,15 +19,23 @@ interface Lease {
   readonly version: number
 }
 
-/** What a step run has settled. */
-export interface Ask {
-  readonly id: StepRunId
-  readonly version: number
+/** How a step run has settled an item. */
+export interface AskSettled {
   readonly item: WorkItemId
   readonly attempt: number
   readonly exception: State.Exception | null
   readonly outputs: number
   readonly dropOutputs: boolean
+}
+
+/** What a step run has settled. */
+export interface Ask {
+  readonly id: StepRunId
+  readonly version: number
+  readonly settled: ReadonlyArray<AskSettled>
+  readonly begun: Pick<AskSettled, "item" | "attempt"> | null
+  /** How many items it wants ahead; null: it knows nothing of that. */
+  readonly wanted: number | null
   readonly reserve: boolean
 }
 
@@ -156,9 +164,52 @@ export class World {
     return "ok"
   }
 
-  /** Settles items of several step runs of one run: for each its reserved item afterwards, or the refusal. */
+  /** What a step run settles and begins; a code when it is refused, in which case nothing has changed. */
+  private report(model: Model, stepRun: State.StepRun, ask: Ask) {
+    let { ahead, item } = model.hand(ask.id)
+    let { run } = model
+    const changes: Array<State.Change> = []
+    const outputs: Array<WorkItemId> = []
+    const reaches = ({ attempt, item: id }: Pick<AskSettled, "item" | "attempt">) => {
+      if (item !== null) return item.id === id && item.attempts === attempt
+      const next = ahead.find((one) => one.id === id && one.attempts + 1 === attempt)
+      if (next === undefined) return false
+      const begun = Engine.beginAhead(run, stepRun, next, model.now)
+      ;({ item, run } = begun)
+      changes.push(...begun.changes)
+      ahead = ahead.filter((one) => one !== next)
+      return true
+    }
+    const settledBefore = (id: WorkItemId) =>
+      model.stepRuns
+        .get(ask.id)
+        ?.events.some(([type, of]) => (type === "ITEM_RELEASED" || type === "ITEM_FAILED") && of === id) === true
+    for (const settled of ask.settled) {
+      if (!reaches(settled) || item === null) {
+        if (settledBefore(settled.item)) continue
+        return "CONFLICT" as const
+      }
+      const made = settled.outputs + model.outputsOf(ask.id, settled.item).held
+      const how = settled.dropOutputs ? "incomplete" : made === 0 ? "none" : "some"
+      const released = Engine.release(run, stepRun, item, { exception: settled.exception, outputs: how }, model.now)
+      if (Result.isFailure(released)) return released.failure.code
+      if (!released.success.changes.some(({ _tag }) => _tag === "OutputsDropped")) {
+        for (let n = 0; n < settled.outputs; n++) {
+          outputs.push(settled.item)
+          changes.push(Engine.outputCreated(ask.id, settled.item))
+        }
+      }
+      run = released.success.run
+      changes.push(...released.success.changes)
+      item = null
+    }
+    if (ask.begun !== null && !reaches(ask.begun) && !settledBefore(ask.begun.item)) return "CONFLICT" as const
+    return { run, changes, outputs }
+  }
+
+  /** Settles items of several step runs of one run: for each whether it is sent a reserved item, or the refusal. */
   next(asks: ReadonlyArray<Ask>): ReadonlyArray<Prediction> {
-    const takers: Array<StepRunId> = []
+    const takers: Array<Ask> = []
     // The service creates the outputs of all before it writes what their releases change.
     const later: Array<() => void> = []
     const answers = asks.map((ask): Prediction | null => {
@@ -166,53 +217,58 @@ export class World {
       if (typeof found === "string") return found
       const { model, stepRun } = found
       if (stepRun.state !== "in_progress") return "LEASE_LOST"
-      const held = model.held(ask.id)
-      if (held?.id !== ask.item || held.attempts !== ask.attempt) {
-        const before = stepRun.events.some(
-          ([type, item]) => (type === "ITEM_RELEASED" || type === "ITEM_FAILED") && item === ask.item
-        )
-        return before ? null : "CONFLICT"
-      }
-      const made = ask.outputs + model.outputsOf(ask.id, ask.item).held
-      const outputs = ask.dropOutputs ? "incomplete" : made === 0 ? "none" : "some"
-      const released = Engine.release(model.run, stepRun, held, { exception: ask.exception, outputs }, model.now)
-      if (Result.isFailure(released)) return released.failure.code
-      if (!released.success.changes.some(({ _tag }) => _tag === "OutputsDropped")) {
-        for (let n = 0; n < ask.outputs; n++) {
-          model.addOutput(ask.id, ask.item)
-          model.happened(ask.id, "OUTPUT_CREATED", ask.item)
-        }
-      }
-      model.run = released.success.run
-      later.push(() => model.write({ run: model.run, changes: released.success.changes }))
-      takers.push(ask.id)
+      const reported = this.report(model, stepRun, ask)
+      if (typeof reported === "string") return reported
+      const { changes, outputs, run } = reported
+      for (const item of outputs) model.addOutput(ask.id, item)
+      model.run = run
+      later.push(() => model.write({ run: model.run, changes }))
+      if (changes.length > 0) takers.push(ask)
       return null
     })
     for (const write of later) write()
-    for (const id of takers) {
-      const model = this.runOf(id)
-      const stepRun = model?.stepRuns.get(id)
-      if (model === undefined || stepRun === undefined || asks.find((ask) => ask.id === id)?.reserve !== true) continue
-      const next = model.due(stepRun.step)[0] ?? null
-      const reserved = Engine.reserveNext(model.run, stepRun, null, next, model.now)
-      if (Result.isSuccess(reserved)) model.write(reserved.success)
-    }
     const [first] = takers
-    const model = first === undefined ? undefined : this.runOf(first)
-    if (model !== undefined) model.commit({ run: model.run, changes: [] })
+    const model = first === undefined ? undefined : this.runOf(first.id)
+    if (model !== undefined) {
+      this.take(model, takers)
+      model.commit({ run: model.run, changes: [] })
+    }
     return answers.map((answer, index) => {
-      const id = asks[index]?.id
-      if (answer !== null || id === undefined) return answer ?? "nothing"
-      return this.runOf(id)?.held(id) === null ? "nothing" : "ok"
+      const ask = asks[index]
+      if (answer !== null || ask === undefined) return answer ?? "nothing"
+      return ask.begun !== null || this.runOf(ask.id)?.held(ask.id) === null ? "nothing" : "ok"
     })
+  }
+
+  /** Reserves the next items of these step runs, and gives items ahead. */
+  private take(model: Model, takers: ReadonlyArray<Ask>): void {
+    const stepOf = ({ id }: Ask) => model.stepRuns.get(id)?.step ?? 0
+    for (const [step, of] of Map.groupBy(takers, stepOf)) {
+      const stays = (ask: Ask) => ask.reserve && model.run.state === "in_progress"
+      for (const ask of of) {
+        const { ahead, item } = model.hand(ask.id)
+        const stepRun = model.stepRuns.get(ask.id)
+        if (item !== null || stepRun === undefined) continue
+        const next = ahead[0] ?? model.due(step)[0]
+        if (!stays(ask)) model.write(Engine.giveBack(model.run, ahead, model.now))
+        else if (next !== undefined) model.write(Engine.beginAhead(model.run, stepRun, next, model.now))
+      }
+      const share = Engine.shareAhead(model.run, step)
+      for (const ask of of) {
+        const stepRun = model.stepRuns.get(ask.id)
+        if (!stays(ask) || stepRun === undefined) continue
+        const more = Math.max(0, Math.min(share, ask.wanted ?? 0) - model.hand(ask.id).ahead.length)
+        model.write(Engine.giveAhead(model.run, stepRun, model.due(step).slice(0, more), model.now))
+      }
+    }
   }
 
   private finishIn(model: Model, id: StepRunId, error: Parameters<typeof Engine.finish>[4]): Prediction {
     const stepRun = model.stepRuns.get(id)
     if (stepRun === undefined) return "CONFLICT"
-    const held = model.held(id)
-    const outputs = model.outputsOf(id, held?.id ?? null)
-    return this.commit(model, Engine.finish(model.run, stepRun, held, outputs, error, model.now))
+    const hand = model.hand(id)
+    const outputs = model.outputsOf(id, hand.item?.id ?? null)
+    return this.commit(model, Engine.finish(model.run, stepRun, hand, outputs, error, model.now))
   }
 
   finish(id: StepRunId, version: number, error: Parameters<typeof Engine.finish>[4]): Prediction {

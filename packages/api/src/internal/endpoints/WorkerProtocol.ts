@@ -31,6 +31,9 @@ import { Struct } from "./Endpoint.ts"
 /** The maximum of step runs in one call of `nextItems`. */
 export const maxStepRunsAtOnce = 100
 
+/** The maximum of items that a step run has and has not begun. */
+export const maxItemsAhead = 20
+
 /** The maximum of outputs sent with a settled item; further ones are created by separate calls before. */
 export const maxOutputsAtOnce = 100
 
@@ -120,23 +123,36 @@ export const build = /* @__PURE__ */ Endpoint.post("reportStepRunBuild", "/step-
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
 }))
 
+const Attempt = { work_item_id: WorkItemId, attempt: Schema.Int }
+
 /** The reserved item. `attempt` is the number of this attempt, and must be sent to settle it. */
 export class ReservedItem extends Struct<ReservedItem>("ItemInHand")({
-  work_item_id: WorkItemId,
-  attempt: Schema.Int,
+  ...Attempt,
   payload: Schema.NullOr(Schema.Json),
   files: Schema.Array(Schema.Struct({ id: FileId, name: Schema.String, size: Schema.Finite }))
 }) {}
 
 /** The result of an item; `outputs` are created from it, those with files by separate calls before. */
 export class SettledItem extends Struct<SettledItem>("SettledItem")({
-  work_item_id: WorkItemId,
-  attempt: Schema.Int,
+  ...Attempt,
   ...Settlement.fields,
   outputs: Schema.optionalKey(Schema.Array(Schema.NullOr(Schema.Json)).check(Schema.isMaxLength(maxOutputsAtOnce))),
   /** Whether the outputs of this attempt are dropped, if it failed; default: they are passed on. */
   drop_outputs: Schema.optionalKey(Schema.Boolean)
 }) {}
+
+/**
+ * What a step run has done with items that it was given ahead, without waiting for the response: which have ended since
+ * `settled`, in their order, and which one it has begun after those. Absent: it waits for the response.
+ */
+const Ahead = Schema.Struct({
+  also_settled: Schema.Array(SettledItem).check(Schema.isMaxLength(maxItemsAhead)),
+  begun: Schema.optionalKey(Schema.Struct(Attempt)),
+  /** Those that it has and has not begun. */
+  not_begun: Schema.Array(WorkItemId).check(Schema.isMaxLength(maxItemsAhead)),
+  /** How many it wants to have that it has not begun. */
+  wanted: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxItemsAhead }))
+})
 
 export const nextItems = /* @__PURE__ */ Endpoint.post("nextWorkItems", "/process-runs/:process_run_id/next", () => ({
   extension: true,
@@ -147,7 +163,8 @@ export const nextItems = /* @__PURE__ */ Endpoint.post("nextWorkItems", "/proces
         step_run_id: StepRunId,
         lease_token: Schema.String,
         settled: Schema.optionalKey(SettledItem),
-        reserve: Schema.optionalKey(Schema.Boolean)
+        reserve: Schema.optionalKey(Schema.Boolean),
+        ahead: Schema.optionalKey(Ahead)
       })
     ).check(Schema.isBetweenLength(1, maxStepRunsAtOnce))
   }),
@@ -156,6 +173,10 @@ export const nextItems = /* @__PURE__ */ Endpoint.post("nextWorkItems", "/proces
       Schema.Struct({
         step_run_id: StepRunId,
         item: Schema.NullOr(ReservedItem),
+        /** Items that the step run may begin next, in this order, besides those that it has. */
+        items_ahead: Schema.optionalKey(Schema.Array(ReservedItem)),
+        /** Whether it may begin them without waiting for a response; default true. */
+        begin_ahead: Schema.optionalKey(Schema.Boolean),
         error: Schema.NullOr(Schema.Struct({ code: Schema.String, message: Schema.String }))
       })
     )

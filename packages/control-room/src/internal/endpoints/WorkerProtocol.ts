@@ -1,13 +1,14 @@
 /** The interface of workers: link, lease, report. */
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
-import type { StepRunId, WorkerId } from "@signalbox/api/contract/Ids"
+import type { WorkerId } from "@signalbox/api/contract/Ids"
 import type { Lease, nextItems as nextEndpoint } from "@signalbox/api/contract/WorkerProtocol"
 import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import { checkPayload } from "../edge/PayloadSize.ts"
 import { limits } from "../settings/Limits.ts"
-import { type Ask, type Given, NextItems } from "../runs/NextItems.ts"
+import { type Answer, type Given, NextItems } from "../runs/NextItems.ts"
+import type { Ask } from "../runs/Reports.ts"
 import * as Tokens from "../vault/Tokens.ts"
 import { Refused } from "../engine/Refused.ts"
 import * as LeaseHolder from "../runs/LeaseHolder.ts"
@@ -45,39 +46,63 @@ const ownWorker = Effect.gen(function* () {
 })
 
 /** The request of a step run, as `nextWorkItems` takes it. */
-const askOf = ({ lease_token, reserve, settled, step_run_id }: NextPayload["step_runs"][number]): Ask => ({
+const askOf = ({ ahead, lease_token, reserve, settled, step_run_id }: NextPayload["step_runs"][number]): Ask => ({
   stepRun: step_run_id,
   leaseToken: lease_token,
-  settled:
-    settled === undefined
+  settled: [...(settled === undefined ? [] : [settled]), ...(ahead?.also_settled ?? [])].map((one) => ({
+    item: one.work_item_id,
+    attempt: one.attempt,
+    exception: exceptionOf(one),
+    outputs: one.outputs ?? [],
+    dropOutputs: one.drop_outputs === true
+  })),
+  reserve: reserve !== false,
+  ahead:
+    ahead === undefined
       ? null
       : {
-          item: settled.work_item_id,
-          attempt: settled.attempt,
-          exception: exceptionOf(settled),
-          outputs: settled.outputs ?? [],
-          dropOutputs: settled.drop_outputs === true
-        },
-  reserve: reserve !== false
+          begun: ahead.begun === undefined ? null : { item: ahead.begun.work_item_id, attempt: ahead.begun.attempt },
+          notBegun: ahead.not_begun,
+          wanted: ahead.wanted
+        }
 })
 
 /** The refusal of a step run with an output that is too large for a work item. */
 const outputTooLarge = ({ settled }: Ask) =>
-  Effect.forEach(settled?.outputs ?? [], (payload, index) => checkPayload(payload, `settled.outputs.${index}`), {
-    discard: true
-  }).pipe(
+  Effect.forEach(
+    settled.flatMap(({ outputs }, at) => {
+      const path = at === 0 ? "settled" : `ahead.also_settled.${at - 1}`
+      return outputs.map((payload, index) => [payload, `${path}.outputs.${index}`] as const)
+    }),
+    ([payload, path]) => checkPayload(payload, path),
+    { discard: true }
+  ).pipe(
     Effect.as(null),
     Effect.catch(({ message }) => Effect.succeed(new Refused({ code: "PAYLOAD_TOO_LARGE", message })))
   )
 
-const answerOf = (stepRun: StepRunId, answer: Given | Refused | null) => {
+const itemView = ({ attempt, files, id, payload }: Given) => ({
+  work_item_id: id,
+  attempt,
+  payload,
+  files: files.map(({ id, name, size }) => ({ id, name, size }))
+})
+
+/** `ask`: a worker that takes no items ahead is sent nothing of them. */
+const answerOf = ({ ahead: asked, stepRun }: Ask, answer: Answer | Refused) => {
   if (answer instanceof Refused) {
     return { step_run_id: stepRun, item: null, error: { code: answer.code, message: answer.message } }
   }
-  if (answer === null) return { step_run_id: stepRun, item: null, error: null }
-  const { attempt, files, id, payload } = answer
-  const item = { work_item_id: id, attempt, payload, files: files.map(({ id, name, size }) => ({ id, name, size })) }
-  return { step_run_id: stepRun, item, error: null }
+  const { ahead, item, mayBegin } = answer
+  return {
+    step_run_id: stepRun,
+    item: item === null ? null : itemView(item),
+    ...defined({
+      items_ahead: asked === null ? undefined : ahead.map(itemView),
+      begin_ahead: asked === null ? undefined : mayBegin
+    }),
+    error: null
+  }
 }
 
 export const layer = Endpoints.group(
@@ -194,11 +219,14 @@ export const layer = Endpoints.group(
         const fitting = asks.filter((_, index) => tooLarge[index] === null)
         const answered = yield* nextItems.next(worker, params.process_run_id, fitting)
         if (answered === null) return yield* notFound("process run", params.process_run_id)
-        const answers = new Map(fitting.map(({ stepRun }, index) => [stepRun, answered[index] ?? null]))
+        const answers = new Map(fitting.map(({ stepRun }, index) => [stepRun, answered[index]]))
         return {
-          step_runs: asks.map(({ stepRun }, index) =>
-            answerOf(stepRun, tooLarge[index] ?? answers.get(stepRun) ?? null)
-          )
+          step_runs: yield* Effect.forEach(asks, (ask, index) => {
+            const answer = tooLarge[index] ?? answers.get(ask.stepRun)
+            return answer === undefined
+              ? Effect.die(new Error("a request has no result"))
+              : Effect.succeed(answerOf(ask, answer))
+          })
         }
       }),
       finishStepRun: Effect.fnUntraced(function* ({ params, payload }) {

@@ -14,7 +14,7 @@ import {
   stepRunMoves,
   workItemMoves
 } from "./Moves.ts"
-import type { Change, Decision, Exception, FailureLimit, Item, Run, StepCounts, StepRun } from "./State.ts"
+import type { Change, Decision, Exception, FailureLimit, Item, Run, StepCounts, StepRun, Stop } from "./State.ts"
 
 /**
  * A step run that exceeds the time limit of its step is ended by its worker; if not, so many seconds later by the
@@ -24,6 +24,9 @@ const timeoutGraceSeconds = 10
 
 /** Characters of a message in the note of a pause. */
 const longestName = 200
+
+/** The exception of items that a stop fails. */
+export const stopped = (stop: Stop): Exception => ({ code: "STOPPED", type: "orchestrator", message: stop.reason })
 
 /** What people call an exception. */
 const nameOf = ({ code, message, type }: Exception) =>
@@ -97,6 +100,32 @@ export class Draft {
       exception: patch.exception,
       failure: to === "failed" ? failureIn(this.run, item.step, patch.exception ?? null) : null
     })
+  }
+
+  /** An item begins: its attempt counts from now on. */
+  begin(item: Item, stepRun: StepRun): Item {
+    const begun: Item = { ...item, state: "in_progress", stepRun: stepRun.id, attempts: item.attempts + 1 }
+    this.moveItem(item, begun.state, { stepRun: begun.stepRun, attempts: begun.attempts })
+    this.event(stepRun.id, "ITEM_RESERVED", item.id)
+    return begun
+  }
+
+  /** Assigns a pending item to a step run that begins it later; null: it waits for any. */
+  assign(item: Item, stepRun: StepRunId | null): void {
+    this.countItem(item, -1)
+    this.countItem({ ...item, stepRun }, 1)
+    this.changes.push({ _tag: "ItemAhead", id: item.id, stepRun })
+  }
+
+  /** Items ahead that their step run will not begin wait again; those of a stopped run are settled as waiting ones were. */
+  giveBack(items: ReadonlyArray<Item>): void {
+    const { stop } = this.run
+    for (const item of items) {
+      this.assign(item, null)
+      const waiting: Item = { ...item, stepRun: null }
+      if (stop?.asDone === true) this.moveItem(waiting, "done", { stepRun: null })
+      if (stop?.asDone === false) this.moveItem(waiting, "failed", { stepRun: null, exception: stopped(stop) })
+    }
   }
 
   moveStepRun(stepRun: StepRun, to: StepRunState, error: StepRunErrorCode | null): void {

@@ -7,12 +7,13 @@ import type { StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
 import * as Result from "effect/Result"
-import { Draft } from "./Draft.ts"
+import { Draft, stopped } from "./Draft.ts"
 import { failureIn } from "./Failures.ts"
+import { isLimited } from "./Limits.ts"
 import type {
   Change,
   Decision,
-  Exception,
+  Hand,
   Item,
   Outcome,
   Refusal,
@@ -38,8 +39,6 @@ const notReserved = (item: Item): Refusal => ({
   code: "CONFLICT",
   message: `the work item is ${item.state} and not reserved by this step run; reserve it first`
 })
-
-const stopped = (stop: Stop): Exception => ({ code: "STOPPED", type: "orchestrator", message: stop.reason })
 
 /** A new run with `items` pending items in its first step. */
 export const begin = (
@@ -99,8 +98,7 @@ export const startStepRun = (run: Run, stepRun: StepRun, item: Item | null, now:
   const draft = new Draft(run, now)
   draft.moveStepRun(stepRun, "in_progress", null)
   draft.event(stepRun.id, "START")
-  draft.moveItem(item, "in_progress", { stepRun: stepRun.id, attempts: item.attempts + 1 })
-  draft.event(stepRun.id, "ITEM_RESERVED", item.id)
+  draft.begin(item, stepRun)
   if (run.state === "new") draft.moveRun("in_progress", { startedAt: now })
   return draft.result()
 }
@@ -127,9 +125,48 @@ export const reserveNext = (
     return Result.succeed({ run, changes: [], item: held?.id ?? null })
   }
   const draft = new Draft(run, now)
-  draft.moveItem(next, "in_progress", { stepRun: stepRun.id, attempts: next.attempts + 1 })
-  draft.event(stepRun.id, "ITEM_RESERVED", next.id)
+  draft.begin(next, stepRun)
   return Result.succeed({ run: draft.run, changes: draft.changes, item: next.id })
+}
+
+/** The open items of a step run, of which these are all, in their order. */
+export const handOf = ({ state }: Pick<StepRun, "state">, items: ReadonlyArray<Item>): Hand => {
+  const isItem = (item: Item) => state !== "in_progress" || item.state === "in_progress"
+  return { item: items.find(isItem) ?? null, ahead: items.filter((item) => !isItem(item)) }
+}
+
+/**
+ * How many items a step run may have ahead: its share of those that wait, once each step run that the step can have has
+ * one. None in a step without a retry: an item ahead may begin before the service knows of it, and so once more. None in a
+ * step under a limit, which counts an item when it is given.
+ */
+export const shareAhead = (run: Run, step: number): number => {
+  const { live = 0, waiting = 0 } = run.counts[step] ?? {}
+  const { max_parallel = 1, retry } = run.steps[step] ?? {}
+  if (retry === undefined || isLimited(run.steps[step]) || run.state !== "in_progress") return 0
+  const takers = Math.max(live, max_parallel)
+  return Math.floor(Math.max(0, waiting - (takers - live)) / takers)
+}
+
+/** Assigns waiting items to a step run, which begins them when it has ended the ones before. */
+export const giveAhead = (run: Run, stepRun: StepRun, items: ReadonlyArray<Item>, now: string): Outcome => {
+  const draft = new Draft(run, now)
+  for (const item of items) draft.assign(item, stepRun.id)
+  return { run: draft.run, changes: draft.changes }
+}
+
+/** A task has begun an item that its step run had ahead; also while the run stops, of which its worker did not know. */
+export const beginAhead = (run: Run, stepRun: StepRun, item: Item, now: string): Outcome & { readonly item: Item } => {
+  const draft = new Draft(run, now)
+  const begun = draft.begin(item, stepRun)
+  return { run: draft.run, changes: draft.changes, item: begun }
+}
+
+/** A step run does not begin these items that it had ahead. */
+export const giveBack = (run: Run, items: ReadonlyArray<Item>, now: string): Outcome => {
+  const draft = new Draft(run, now)
+  draft.giveBack(items)
+  return { run: draft.run, changes: draft.changes }
 }
 
 /** Whether completed items of a step travel on themselves when their attempt has no outputs. */
@@ -189,19 +226,20 @@ export const createOutput = (
 const settledByPlatform = new Set<StepRunErrorCode>(["TIMEOUT", "TERMINATED", "WORKER_LOST"])
 
 /**
- * Ends a step run, and passes on the outputs that it holds. `outputs`: how many, of the item that is still reserved
- * (`held`) and of the others, which their releases have not dropped (`done`).
+ * Ends a step run, gives its items ahead back, and passes on the outputs that it holds. `outputs`: how many, of the item
+ * that is still reserved (`held`) and of the others, which their releases have not dropped (`done`).
  */
 export const finish = (
   run: Run,
   stepRun: StepRun,
-  held: Item | null,
+  { ahead, item: held }: Hand,
   outputs: { readonly done: number; readonly held: number },
   error: { readonly code: StepRunErrorCode; readonly message: string } | null,
   now: string
 ): Decision => {
   if (stepRun.state !== "in_progress") return leaseLost(stepRun)
   const draft = new Draft(run, now)
+  draft.giveBack(ahead)
   let released = outputs.done
   if (held !== null && error === null) {
     draft.moveItem(held, "done", { stepRun: stepRun.id, releasedBy: stepRun.id, exception: null })

@@ -99,6 +99,14 @@ export interface Item {
   readonly releasedBy: StepRunId | null
 }
 
+/** The open items of a step run. */
+export interface Hand {
+  /** The one that it processes, or will when it starts. */
+  readonly item: Item | null
+  /** Those that it was given ahead and has not begun, in their order. */
+  readonly ahead: ReadonlyArray<Item>
+}
+
 export type Change =
   | {
       readonly _tag: "ItemMoved"
@@ -114,6 +122,8 @@ export type Change =
       /** Null unless it fails. */
       readonly failure: FailureKind | null
     }
+  /** A waiting item is assigned to a step run that has not begun it; null: it waits again, at its place. */
+  | { readonly _tag: "ItemAhead"; readonly id: WorkItemId; readonly stepRun: StepRunId | null }
   | { readonly _tag: "ItemDeleted"; readonly id: WorkItemId }
   /** All items of all steps that are pending without a step run. */
   | {

@@ -1,8 +1,9 @@
 /**
- * Settles the reserved items of several step runs of one run, with their outputs, and reserves the next one for each,
- * in one transaction.
+ * Settles the items that several step runs of one run have ended, with their outputs, and reserves the next one for each,
+ * in one transaction. Step runs of a step with a retry also get items ahead, which they begin without waiting for a
+ * response; until they report that, such an item is pending and assigned to its step run.
  */
-import type { ProcessRunId, StepRunId, WorkerId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { ProcessRunId, StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -12,7 +13,7 @@ import type * as Schema from "effect/Schema"
 import * as Engine from "../engine/Engine.ts"
 import { isLimited } from "../engine/Limits.ts"
 import type * as State from "../engine/State.ts"
-import { Refused } from "../engine/Refused.ts"
+import type { Refused } from "../engine/Refused.ts"
 import { Database } from "../store/database/Database.ts"
 import { Files, type StoredFile } from "../store/files/Files.ts"
 import { type Freed, Limits } from "../store/items/Limits.ts"
@@ -25,69 +26,52 @@ import { StepRuns } from "../store/runs/StepRuns.ts"
 import type { Reserved } from "../store/runs/StoredStepRun.ts"
 import type { GivenItem } from "../store/items/StoredItem.ts"
 import { HandOver } from "./HandOver.ts"
-import * as LeaseHolder from "./LeaseHolder.ts"
+import * as Reports from "./Reports.ts"
 import { Transitions } from "./Transitions.ts"
 import * as WaitingItems from "./WaitingItems.ts"
 
-/** How one step run ends its reserved item. */
-export interface Settled {
-  readonly item: WorkItemId
-  /** The attempt of the item when it was reserved. */
-  readonly attempt: number
-  /** Null: done. */
-  readonly exception: State.Exception | null
-  readonly outputs: ReadonlyArray<Schema.Json>
-  /** Whether the outputs of a failed attempt are dropped. */
-  readonly dropOutputs: boolean
-}
-
-/** The request of one step run. */
-export interface Ask {
-  readonly stepRun: StepRunId
-  readonly leaseToken: string
-  /** Null: it only reads its reserved item. */
-  readonly settled: Settled | null
-  /** Whether it reserves a further item after it has settled one. */
-  readonly reserve: boolean
-}
-
-/** A reserved item, with everything its task may see. */
+/** An item, with everything its task may see. */
 export interface Given {
   readonly id: WorkItemId
+  /** That it is, or will be when it begins. */
   readonly attempt: number
   readonly payload: Schema.Json
   readonly files: ReadonlyArray<StoredFile>
 }
 
-type Worker = { readonly id: WorkerId; readonly workspaceId: WorkspaceId }
-
-/** Whether a worker may act for a step run. */
-const refusalOf = (worker: Worker, ask: Ask, found: Reserved | undefined): Refused | null => {
-  if (found === undefined) {
-    return new Refused({ code: "NOT_FOUND", message: `this run has no step run ${ask.stepRun}` })
-  }
-  const ended = Engine.notRunning(found.stepRun)
-  return LeaseHolder.refusalOf(found.stepRun, worker.id, ask.leaseToken) ?? (ended === null ? null : new Refused(ended))
+/** The items of a step run after its request. */
+export interface Answer {
+  /** The reserved one; null when it has none, or has itself said which one it has begun. */
+  readonly item: Given | null
+  /** Those that it may begin next and does not have yet, in their order. */
+  readonly ahead: ReadonlyArray<Given>
+  /** Whether it may begin them without waiting for a response. */
+  readonly mayBegin: boolean
 }
 
-/** The reserved item of each step run, or the refusal of its request. */
-type Reservations = Map<StepRunId, WorkItemId | Refused | null>
+/** How many items all step runs of a request get ahead: with many, each of them waits for the others anyway. */
+const mostAhead = 100
+
+/** A step run with the items that it has after its request. */
+interface Taker extends Reports.Reported {
+  readonly mayBegin: boolean
+}
 
 export class NextItems extends Context.Service<
   NextItems,
   {
     /**
-     * Returns results in the order of the requests, one for each step run: its reserved item, null when it has none, or
-     * the refusal. Null when the workspace has no such run.
+     * Returns results in the order of the requests, one for each step run: its items, or the refusal. Null when the
+     * workspace has no such run.
      *
-     * Safe to repeat: it then settles nothing, creates no outputs, and returns the item reserved before. An item is
-     * settled only by the attempt that reserved it, and only a step run that settles one takes the next.
+     * Safe to repeat: it then settles and begins nothing, creates no outputs, and returns the items given before. An item
+     * is settled only by the attempt that it was given for, and only a step run that settles one takes the next.
      */
     readonly next: (
-      worker: Worker,
+      worker: Reports.Worker,
       run: ProcessRunId,
-      asks: ReadonlyArray<Ask>
-    ) => Effect.Effect<ReadonlyArray<Given | Refused | null> | null>
+      asks: ReadonlyArray<Reports.Ask>
+    ) => Effect.Effect<ReadonlyArray<Answer | Refused> | null>
   }
 >()("@signalbox/control-room/runs/NextItems") {
   static readonly layer = Layer.effect(
@@ -105,6 +89,7 @@ export class NextItems extends Context.Service<
       const { apply, commit } = yield* Transitions
       const handOver = yield* HandOver
       const room = yield* RoomState
+      const report = yield* Reports.make
 
       /** What the settled items will free of limits. */
       const freedBy = (run: State.Run, changes: ReadonlyArray<State.Change>) =>
@@ -112,122 +97,123 @@ export class NextItems extends Context.Service<
           ? limits.held(changes.flatMap((change) => (change._tag === "ItemMoved" ? [change.id] : [])))
           : Effect.succeed<Freed>(new Map())
 
-      /** The oldest waiting items of the steps, as many as each step has step runs that reserve one. */
-      const waiting = Effect.fnUntraced(function* (
-        run: State.Run,
-        takers: ReadonlyArray<Reserved["stepRun"]>,
-        freed: Freed
+      /** What the step runs report, one after the other; each only if all of it is in order. */
+      const settle = Effect.fnUntraced(function* (
+        locked: State.Run,
+        reserved: ReadonlyMap<StepRunId, Reserved>,
+        worker: Reports.Worker,
+        asks: ReadonlyArray<Reports.Ask>,
+        at: string
       ) {
-        const found = new Map<number, Array<GivenItem>>()
-        for (const [step, of] of Map.groupBy(takers, ({ step }) => step)) {
-          found.set(step, [...(yield* waitingItems.of(run, step, of[0]?.workerId ?? null, of.length, freed))])
+        let run = locked
+        const changes: Array<State.Change> = []
+        const created: Array<NewOutput> = []
+        const results: Array<Result.Result<Reports.Reported, Refused>> = []
+        for (const ask of asks) {
+          const decision = yield* Effect.result(report(run, worker, ask, reserved.get(ask.stepRun), at))
+          results.push(Result.map(decision, ({ reported }) => reported))
+          if (Result.isFailure(decision)) continue
+          run = decision.success.run
+          changes.push(...decision.success.changes)
+          created.push(...decision.success.created)
         }
-        return found
+        return { run, changes, created, results }
+      })
+
+      /** Which of these step runs of one step, of one worker, take a further item. */
+      const takersOf = Effect.fnUntraced(function* (run: State.Run, reported: ReadonlyArray<Reports.Reported>) {
+        const [first] = reported
+        if (first === undefined || run.state !== "in_progress" || !(yield* room.running)) return new Set<StepRunId>()
+        const { step, workerId } = first.stepRun
+        // Items that are not given are not begun either.
+        const hasAhead = reported.some(({ ahead }) => ahead.length > 0)
+        if (hasAhead && !(yield* runItems.mayBeGiven(run, step, workerId))) return new Set<StepRunId>()
+        const asking = reported.flatMap(({ ask, stepRun }) => (ask.reserve ? [stepRun] : []))
+        const over = yield* uses.rolledBack(run, asking)
+        const staying = asking.flatMap(({ id }) => (over.has(id) ? [] : [id]))
+        const handed = yield* handOver.of(run, workerId, staying)
+        return new Set(staying.filter((id) => !handed.has(id)))
+      })
+
+      /** Reserves the next item for each of these step runs of one step that has none, and gives items ahead. */
+      const take = Effect.fnUntraced(function* (
+        settled: State.Run,
+        reported: ReadonlyArray<Reports.Reported>,
+        freed: Freed,
+        at: string
+      ) {
+        let run = settled
+        const changes: Array<State.Change> = []
+        const taken: Array<GivenItem> = []
+        const decided = (outcome: State.Outcome) => {
+          run = outcome.run
+          changes.push(...outcome.changes)
+        }
+        const staying = yield* takersOf(run, reported)
+        const isStaying = ({ stepRun }: Reports.Reported) => staying.has(stepRun.id)
+        const step = reported[0]?.stepRun.step ?? 0
+        const worker = reported[0]?.stepRun.workerId ?? null
+
+        const without = reported.filter((one) => isStaying(one) && one.item === null && one.ahead.length === 0)
+        const due = without.length === 0 ? [] : [...(yield* waitingItems.of(run, step, worker, without.length, freed))]
+        const takers = reported.map((one): Taker => {
+          if (one.item !== null) return { ...one, mayBegin: isStaying(one) }
+          if (!isStaying(one)) {
+            decided(Engine.giveBack(run, one.ahead, at))
+            return { ...one, ahead: [], mayBegin: false }
+          }
+          const [first, ...ahead] = one.ahead
+          const found = first === undefined ? due.shift() : undefined
+          const next = first ?? found
+          if (next === undefined) return { ...one, mayBegin: true }
+          const begun = Engine.beginAhead(run, one.stepRun, next, at)
+          decided(begun)
+          if (found !== undefined) taken.push({ ...found, ...begun.item })
+          return { ...one, item: begun.item, ahead, mayBegin: true }
+        })
+
+        const share = Math.min(Engine.shareAhead(run, step), Math.floor(mostAhead / reported.length))
+        const missing = ({ ahead, ask, mayBegin }: Taker) =>
+          mayBegin ? Math.max(0, Math.min(share, ask.ahead?.wanted ?? 0) - ahead.length) : 0
+        const wanted = takers.reduce((sum, taker) => sum + missing(taker), 0)
+        // Those that were taken above are written with the rest, so the query still finds them.
+        const reserved = new Set(taken.map(({ id }) => id))
+        const found = wanted === 0 ? [] : yield* runItems.dueAhead(run, step, worker, wanted + reserved.size)
+        const waiting = found.filter(({ id }) => !reserved.has(id))
+        const given = takers.map((taker): Taker => {
+          const more = waiting.splice(0, missing(taker))
+          decided(Engine.giveAhead(run, taker.stepRun, more, at))
+          taken.push(...more)
+          return { ...taker, ahead: [...taker.ahead, ...more] }
+        })
+        return { run, changes, taken, takers: given }
       })
 
       const withFiles = Effect.fnUntraced(function* (given: ReadonlyArray<GivenItem>) {
         const owners = given.filter((item) => item.mayHaveFiles).map(({ id }) => id)
         const byOwner = Arr.groupBy(yield* files.ofOwners(owners), ({ ownerId }) => ownerId)
         return new Map(
-          given.map(({ attempts, id, payload }): readonly [WorkItemId, Given] => [
+          given.map(({ attempts, id, payload, state }): readonly [WorkItemId, Given] => [
             id,
-            { id, attempt: attempts, payload, files: byOwner[id] ?? [] }
+            { id, attempt: state === "pending" ? attempts + 1 : attempts, payload, files: byOwner[id] ?? [] }
           ])
         )
       })
 
-      /** Settles the reserved items as the step runs report; `takers` are those that reserve a further one. */
-      const settle = Effect.fnUntraced(function* (
-        locked: State.Run,
-        reserved: ReadonlyMap<StepRunId, Reserved>,
-        worker: Worker,
-        asks: ReadonlyArray<Ask>,
-        at: string
-      ) {
-        let run = locked
-        const changes: Array<State.Change> = []
-        const created: Array<NewOutput> = []
-        const takers: Array<Reserved["stepRun"]> = []
-        const reservations: Reservations = new Map()
-        for (const ask of asks) {
-          const found = reserved.get(ask.stepRun)
-          const refused = refusalOf(worker, ask, found)
-          if (found === undefined || refused !== null) {
-            reservations.set(ask.stepRun, refused)
-            continue
-          }
-          const { item, stepRun } = found
-          const { settled } = ask
-          reservations.set(stepRun.id, item?.id ?? null)
-          if (settled === null) continue
-          if (item === null || item.id !== settled.item || item.attempts !== settled.attempt) {
-            // A repeated request, because the response was lost, or an item that it never reserved.
-            if (yield* stepRuns.hasSettled(stepRun.id, settled.item)) continue
-            const message = `the work item ${settled.item} is not reserved by this step run; release the reserved one`
-            reservations.set(stepRun.id, new Refused({ code: "CONFLICT", message }))
-            continue
-          }
-          const made =
-            settled.outputs.length > 0 || !Engine.forwards(run, stepRun.step)
-              ? 1
-              : (yield* outputs.count(stepRun.id, item.id)).held
-          const released = {
-            exception: settled.exception,
-            outputs: settled.dropOutputs ? "incomplete" : made === 0 ? "none" : "some"
-          } as const
-          const decision = Engine.release(run, stepRun, item, released, at)
-          if (Result.isFailure(decision)) {
-            reservations.set(stepRun.id, new Refused(decision.failure))
-            continue
-          }
-          const dropped = decision.success.changes.some(({ _tag }) => _tag === "OutputsDropped")
-          for (const payload of dropped ? [] : settled.outputs) {
-            created.push({ item: item.id, stepRun: stepRun.id, payload })
-            changes.push(Engine.outputCreated(stepRun.id, item.id))
-          }
-          changes.push(...decision.success.changes)
-          run = decision.success.run
-          reservations.set(stepRun.id, null)
-          if (ask.reserve) takers.push(stepRun)
+      /** What a step run is sent of its items: not those that it has. */
+      const sent = ({ ahead, ask, item }: Taker) => {
+        const has = new Set(ask.ahead?.notBegun)
+        return {
+          item: ask.ahead?.begun === null || ask.ahead === null ? (item?.id ?? null) : null,
+          ahead: ahead.flatMap(({ id }) => (has.has(id) ? [] : [id]))
         }
-        return { run, changes, created, takers, reservations }
-      })
+      }
 
-      /** Reserves the oldest waiting item for each of these step runs; returns the items after that. */
-      const take = Effect.fnUntraced(function* (
-        settled: State.Run,
-        asking: ReadonlyArray<Reserved["stepRun"]>,
-        reservations: Reservations,
-        freed: Freed,
-        at: string
+      const next = Effect.fnUntraced(function* (
+        worker: Reports.Worker,
+        id: ProcessRunId,
+        asks: ReadonlyArray<Reports.Ask>
       ) {
-        const isActive = settled.state === "in_progress" && (yield* room.running)
-        const over = yield* uses.rolledBack(settled, asking)
-        const staying = asking.filter(({ id }) => !over.has(id))
-        const handed = yield* handOver.of(
-          settled,
-          staying[0]?.workerId ?? null,
-          staying.map(({ id }) => id)
-        )
-        const takers = staying.filter(({ id }) => !handed.has(id))
-        const found = isActive ? yield* waiting(settled, takers, freed) : new Map<number, never>()
-        let run = settled
-        const changes: Array<State.Change> = []
-        const taken: Array<GivenItem> = []
-        for (const stepRun of takers) {
-          const item = found.get(stepRun.step)?.shift()
-          if (item === undefined) continue
-          const decision = Engine.reserveNext(run, stepRun, null, item, at)
-          if (Result.isFailure(decision) || decision.success.item === null) continue
-          changes.push(...decision.success.changes)
-          run = decision.success.run
-          reservations.set(stepRun.id, item.id)
-          taken.push({ ...item, attempts: item.attempts + 1 })
-        }
-        return { run, changes, taken }
-      })
-
-      const next = Effect.fnUntraced(function* (worker: Worker, id: ProcessRunId, asks: ReadonlyArray<Ask>) {
         const locking = yield* runs.lockAhead(id)
         // The run is locked before, so no other transaction moves these.
         const reserved = yield* stepRuns.reserved(
@@ -237,21 +223,44 @@ export class NextItems extends Context.Service<
         const locked = yield* locking
         if (locked === null || locked.workspaceId !== worker.workspaceId) return null
         const at = yield* now
-        const { changes, created, reservations, run, takers } = yield* settle(locked, reserved, worker, asks, at)
-        const opened = [...reservations.values()].filter((reservation) => typeof reservation === "string")
-        const given = opened.length === 0 ? [] : [...(yield* runItems.given(opened))]
+        const { changes, created, results, run } = yield* settle(locked, reserved, worker, asks, at)
+        const takers = new Map<StepRunId, Taker>()
+        const taken: Array<GivenItem> = []
         if (changes.length > 0) {
           yield* outputs.create(run, created)
           const freed = yield* freedBy(run, changes)
           const events = yield* apply(run, changes)
-          const { taken, ...outcome } = yield* take(run, takers, reservations, freed, at)
-          given.push(...taken)
+          let outcome: State.Outcome = { run, changes: [] }
+          const reported = results.flatMap((one) => (Result.isSuccess(one) && one.success.isNew ? [one.success] : []))
+          for (const of of Map.groupBy(reported, ({ stepRun }) => stepRun.step).values()) {
+            const some = yield* take(outcome.run, of, freed, at)
+            outcome = { run: some.run, changes: [...outcome.changes, ...some.changes] }
+            taken.push(...some.taken)
+            for (const taker of some.takers) takers.set(taker.stepRun.id, taker)
+          }
           yield* commit(outcome, events)
         }
+        const answers = results.map((result) =>
+          Result.map(result, (one) => {
+            const taker = takers.get(one.stepRun.id) ?? { ...one, mayBegin: true }
+            return { ...sent(taker), mayBegin: taker.mayBegin }
+          })
+        )
+        const ids = answers.flatMap((one) =>
+          Result.isSuccess(one) ? [...(one.success.item === null ? [] : [one.success.item]), ...one.success.ahead] : []
+        )
+        const read = new Set(taken.map((item) => item.id))
+        const others = ids.filter((one) => !read.has(one))
+        const given = others.length === 0 ? taken : [...taken, ...(yield* runItems.given(others))]
         const whole = yield* withFiles(given)
-        return asks.map(({ stepRun }) => {
-          const reservation = reservations.get(stepRun) ?? null
-          return typeof reservation === "string" ? (whole.get(reservation) ?? null) : reservation
+        return answers.map((answer): Answer | Refused => {
+          if (Result.isFailure(answer)) return answer.failure
+          const { ahead, item, mayBegin } = answer.success
+          return {
+            item: item === null ? null : (whole.get(item) ?? null),
+            ahead: ahead.flatMap((one) => whole.get(one) ?? []),
+            mayBegin
+          }
         })
       }, transaction)
 

@@ -14,9 +14,7 @@ import { Limits } from "../store/items/Limits.ts"
 import { ProcessRuns, type StartedFrom } from "../store/runs/ProcessRuns.ts"
 import { RunItems } from "../store/items/RunItems.ts"
 import { Schedules } from "../store/starts/Schedules.ts"
-import type { StoredState } from "../store/items/StoredItem.ts"
 import { StepRuns } from "../store/runs/StepRuns.ts"
-import type { StoredStepRun } from "../store/runs/StoredStepRun.ts"
 import { TaskPackages } from "../store/packages/TaskPackages.ts"
 import { Triggers } from "../store/starts/Triggers.ts"
 import { Webhooks } from "../store/notifications/Webhooks.ts"
@@ -225,9 +223,9 @@ export const make = Effect.gen(function* () {
   const stop = Effect.fnUntraced(function* (id: ProcessRunId, command: Engine.StopCommand) {
     const run = yield* runs.lock(id)
     if (run === null) return false
-    const live: Array<{ readonly stepRun: StoredStepRun; readonly item: StoredState | null }> = []
+    const live: Array<Engine.Live> = []
     for (const stepRun of yield* stepRuns.lockLive(id)) {
-      live.push({ stepRun, item: yield* runItems.held(stepRun.id) })
+      live.push({ stepRun, item: (yield* runItems.held(stepRun)).item })
     }
     const outcome = Engine.stop(run, live, command, yield* now)
     if (outcome.changes.length > 0 || outcome.run !== run) yield* commit(outcome)

@@ -100,7 +100,7 @@ export const make = Effect.gen(function* () {
         // Repeated by the same lease, because the response was lost: already done.
         stepRun.state === "in_progress"
           ? Effect.succeed(Result.succeed({ run, changes: [] }))
-          : Effect.map(runItems.held(stepRun.id), (item) => Engine.startStepRun(run, stepRun, item, at))
+          : Effect.map(runItems.held(stepRun), ({ item }) => Engine.startStepRun(run, stepRun, item, at))
       )
     )
 
@@ -112,14 +112,14 @@ export const make = Effect.gen(function* () {
       change(
         known,
         Effect.fnUntraced(function* (run, stepRun, at) {
-          const held = yield* runItems.held(stepRun.id)
-          const isFree = held === null && (yield* room.running)
+          const { item } = yield* runItems.held(stepRun)
+          const isFree = item === null && (yield* room.running)
           const isOver =
             isFree &&
             ((yield* uses.rolledBack(run, [stepRun])).has(stepRun.id) ||
               (yield* handOver.of(run, stepRun.workerId, [stepRun.id])).has(stepRun.id))
           const [next] = isFree && !isOver ? yield* waiting.of(run, stepRun.step, stepRun.workerId, 1) : []
-          return Engine.reserveNext(run, stepRun, held, next ?? null, at)
+          return Engine.reserveNext(run, stepRun, item, next ?? null, at)
         })
       ),
       ({ item }) => item
@@ -163,9 +163,9 @@ export const make = Effect.gen(function* () {
       change(
         known,
         Effect.fnUntraced(function* (run, stepRun, at) {
-          const held = yield* runItems.held(stepRun.id)
-          const unreleased = yield* outputs.count(stepRun.id, held?.id ?? null)
-          return Engine.finish(run, stepRun, held, unreleased, error, at)
+          const hand = yield* runItems.held(stepRun)
+          const unreleased = yield* outputs.count(stepRun.id, hand.item?.id ?? null)
+          return Engine.finish(run, stepRun, hand, unreleased, error, at)
         })
       )
     )

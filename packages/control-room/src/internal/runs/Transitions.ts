@@ -20,7 +20,7 @@ import { Files } from "../store/files/Files.ts"
 import { Limits } from "../store/items/Limits.ts"
 import { Outputs } from "../store/items/Outputs.ts"
 import { ProcessRuns } from "../store/runs/ProcessRuns.ts"
-import { type ItemMove, RunItems } from "../store/items/RunItems.ts"
+import { type ItemAhead, type ItemMove, RunItems } from "../store/items/RunItems.ts"
 import { type NewEvent, StepRuns } from "../store/runs/StepRuns.ts"
 import type { StoredStepRun } from "../store/runs/StoredStepRun.ts"
 import { WorkItems } from "../store/items/WorkItems.ts"
@@ -125,12 +125,16 @@ export class Transitions extends Context.Service<
 
       const apply = Effect.fnUntraced(function* (run: State.Run, changes: ReadonlyArray<State.Change>) {
         if (changes.length === 0) return []
+        const ahead: Array<ItemAhead> = []
         const moves: Array<ItemMove> = []
         const deleted: Array<WorkItemId> = []
         const events: Array<NewEvent> = []
         const failed: Array<State.FailureKind | null> = []
         for (const change of changes) {
           switch (change._tag) {
+            case "ItemAhead":
+              ahead.push(change)
+              break
             case "ItemMoved":
               moves.push(change)
               failed.push(change.failure)
@@ -172,6 +176,7 @@ export class Transitions extends Context.Service<
               }
           }
         }
+        yield* runItems.assign(ahead)
         yield* runItems.move(moves)
         if (moves.length > 0 && isUnderLimits(run)) yield* limits.moved(run, moves)
         yield* items.remove(deleted)

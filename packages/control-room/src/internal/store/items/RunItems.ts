@@ -12,7 +12,8 @@ import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
 import { millisPerPoint } from "../../engine/Order.ts"
-import type { Change, Exception, Run } from "../../engine/State.ts"
+import * as Engine from "../../engine/Engine.ts"
+import type { Change, Exception, Hand, Run, StepRun } from "../../engine/State.ts"
 import * as Chunks from "../database/Chunks.ts"
 import { Database } from "../database/Database.ts"
 import { noneIsPaused } from "../processes/Pauses.ts"
@@ -26,16 +27,20 @@ import {
   parseGiven,
   parseState,
   stateRow,
-  type StoredState,
   withFiles,
   workItemTable
 } from "./StoredItem.ts"
 
 const wholeRow = givenRow.and(withFiles)
+const heldRow = stateRow.and(workItemTable.pick("sort_key").fields)
 const dueRow = workItemTable.pick("id", "not_before")
 
 export type ItemMove = Extract<Change, { readonly _tag: "ItemMoved" }>
+export type ItemAhead = Extract<Change, { readonly _tag: "ItemAhead" }>
 export type WaitingSettled = Extract<Change, { readonly _tag: "WaitingSettled" }>
+
+/** How large the payloads of items given ahead are together. */
+const bytesAhead = 64 * 1024
 
 /** Items moved by hand in one statement: each changes most indexes of the table, and readers run in between. */
 const movedAtOnce = 20
@@ -103,15 +108,24 @@ export class RunItems extends Context.Service<
     readonly given: (ids: ReadonlyArray<WorkItemId>) => Effect.Effect<ReadonlyArray<GivenItem>>
     /** The ids of items in the same order, also of what is paused: payloads may be large. */
     readonly dueIds: (run: ProcessRunId, step: number, limit: number) => Effect.Effect<ReadonlyArray<WorkItemId>>
-    /** The item that a step run processes. */
-    readonly held: (stepRun: StepRunId) => Effect.Effect<StoredState | null>
+    /** Like `due`, and only the first of them if their payloads are large: as many as have 64 KB together. */
+    readonly dueAhead: (
+      run: Run,
+      step: number,
+      worker: string | null,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<GivenItem>>
+    /** The open items of a step run. */
+    readonly held: (stepRun: Pick<StepRun, "id" | "state">) => Effect.Effect<Hand>
     /** The exception of the item of a run that failed last; null when no item has one. */
     readonly lastException: (run: ProcessRunId) => Effect.Effect<Exception | null>
     /** Runs with items whose delay is over. */
     readonly runsWithDelayOver: Effect.Effect<ReadonlyArray<ProcessRunId>>
     /** Settles all waiting items of a run, in any step. */
     readonly settleWaiting: (run: Run, change: WaitingSettled) => Effect.Effect<void>
-    /** Writes moves; each of another item. */
+    /** Assigns pending items to step runs, or to none. */
+    readonly assign: (items: ReadonlyArray<ItemAhead>) => Effect.Effect<void>
+    /** Writes moves; of several of one item, where they end. */
     readonly move: (moves: ReadonlyArray<ItemMove>) => Effect.Effect<void>
     /** Replaces the payload (JSON text) of the reserved item of a step run; false when it is another item. */
     readonly setPayload: (stepRun: StepRunId, id: string, payload: string) => Effect.Effect<boolean>
@@ -140,14 +154,14 @@ export class RunItems extends Context.Service<
         run: ProcessRunId,
         step: number,
         limit: number,
-        given: Fragment = sql`1 = 1`
+        given: Fragment = sql`1 = 1`,
+        few: (ready: Fragment) => Fragment = (ready) => sql`SELECT id FROM (${ready}) AS ready`
       ) {
         const at = yield* now
         const waiting = sql`process_run_id = ${run} AND step = ${step} AND state = 'pending' AND step_run_id IS NULL`
-        const ready = sql`
-          SELECT id FROM (
-            SELECT id FROM work_item WHERE ${waiting} AND not_before IS NULL
-            ORDER BY sort_key, id LIMIT ${limit}) AS ready`
+        const ready = few(sql`
+          SELECT id, sort_key, octet_length(payload) AS bytes FROM work_item
+          WHERE ${waiting} AND not_before IS NULL ORDER BY sort_key, id LIMIT ${limit}`)
         const rows = yield* query(
           row,
           sql`
@@ -167,18 +181,31 @@ export class RunItems extends Context.Service<
         )
       })
 
+      /** The first ones, up to the one with which they have so many bytes. */
+      const fewBytes = (ready: Fragment) => sql`
+        SELECT id FROM (
+          SELECT id, bytes, sum(bytes) OVER (ORDER BY sort_key, id) AS total FROM (${ready}) AS ready) AS sized
+        WHERE total - bytes < ${bytesAhead}`
+
       const notPaused = (run: Run, step: number, worker: string | null) => {
         const { id, worker_group } = run.steps[step] ?? {}
         const subjects = [run.processId, id, worker_group?.id, worker].flatMap((subject) => subject ?? [])
         return noneIsPaused(sql, run.workspaceId, sql.csv(subjects.map((subject) => sql`${subject}`)))
       }
 
+      const dueWhole = (run: Run, step: number, worker: string | null, limit: number, few?: typeof fewBytes) =>
+        Effect.map(due(wholeRow, whole, run.id, step, limit, notPaused(run, step, worker), few), (rows) =>
+          rows.map(parseGiven)
+        )
+
+      // One that was ahead has begun and ended in the same transaction.
       const complete = (moves: ReadonlyArray<ItemMove>, at: string) =>
         Chunks.forEach(
           moves,
           (some) => sql`
             UPDATE work_item
-            SET state = 'done', state_updated_at = ${at}, released_by = step_run_id, not_before = NULL, exception = NULL
+            SET state = 'done', state_updated_at = ${at}, released_by = step_run_id, not_before = NULL, exception = NULL,
+              attempts = attempts + CASE state WHEN 'pending' THEN 1 ELSE 0 END
             WHERE ${sql.in(
               "id",
               some.map(({ id }) => id)
@@ -329,10 +356,8 @@ export class RunItems extends Context.Service<
               (row) => row.id
             )
           ),
-        due: (run, step, worker, limit) =>
-          Effect.map(due(wholeRow, whole, run.id, step, limit, notPaused(run, step, worker)), (rows) =>
-            rows.map(parseGiven)
-          ),
+        due: (run, step, worker, limit) => dueWhole(run, step, worker, limit),
+        dueAhead: (run, step, worker, limit) => dueWhole(run, step, worker, limit, fewBytes),
         mayBeGiven: (run, step, worker) =>
           Effect.map(sql`SELECT 1 AS given WHERE ${notPaused(run, step, worker)}`, (rows) => rows.length > 0),
         given: (ids) => query(wholeRow, sql`${whole} WHERE ${sql.in("id", ids)}`, parseGiven),
@@ -341,10 +366,17 @@ export class RunItems extends Context.Service<
             rows.map((row) => row.id)
           ),
         held: (stepRun) =>
-          queryOne(
-            stateRow,
-            sql`SELECT ${stateRow.columns} FROM work_item WHERE step_run_id = ${stepRun} AND state IN ('pending', 'in_progress')`,
-            parseState
+          Effect.map(
+            query(
+              heldRow,
+              sql`
+                SELECT ${heldRow.columns} FROM work_item
+                WHERE step_run_id = ${stepRun.id} AND state IN ('pending', 'in_progress')`
+            ),
+            (rows) => {
+              const inOrder = rows.toSorted((a, b) => a.sort_key - b.sort_key || (a.id < b.id ? -1 : 1))
+              return Engine.handOf(stepRun, inOrder.map(parseState))
+            }
           ),
         lastException: (run) =>
           queryOne(
@@ -399,9 +431,20 @@ export class RunItems extends Context.Service<
             )
           )
         }),
+        assign: Effect.fnUntraced(function* (items) {
+          for (const [isAhead, of] of Map.groupBy(items, ({ stepRun }) => stepRun !== null)) {
+            yield* Chunks.forEach(of, (some) => {
+              const ids = some.map(({ id }) => id)
+              const owners = some.map(({ id, stepRun }) => sql`WHEN ${id} THEN ${stepRun}`)
+              const owner = isAhead ? sql`CASE id ${sql.join(" ", false)(owners)} END` : sql.literal("NULL")
+              return sql`UPDATE work_item SET step_run_id = ${owner}, not_before = NULL WHERE ${sql.in("id", ids)}`
+            })
+          }
+        }),
         move: Effect.fnUntraced(function* (moves) {
           const at = yield* now
-          const of = Map.groupBy(moves, kindOf)
+          const last = new Map(moves.map((move) => [move.id, move]))
+          const of = Map.groupBy(last.values(), kindOf)
           yield* complete(of.get("completed") ?? [], at)
           yield* reserve(of.get("taken") ?? [], at)
           yield* byHand(of.get("settled") ?? [], sql.literal("state = 'done'"), at)

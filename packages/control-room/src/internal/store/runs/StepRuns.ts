@@ -4,6 +4,7 @@ import type { StepRun as StepRunView, StepRunEvent } from "@signalbox/api/contra
 import * as Dialect from "@signalbox/sql/Dialect"
 import { query, queryOne } from "@signalbox/sql/Table"
 import { defined } from "@signalbox/transport/Defined"
+import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -51,7 +52,7 @@ export class StepRuns extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Rows<StepRunEvent & { readonly id: string }>>
     readonly lockLive: (run: ProcessRunId) => Effect.Effect<ReadonlyArray<StoredStepRun>>
-    /** The step runs of these ids that exist, with their reserved items. The caller has locked the run. */
+    /** The step runs of these ids that exist, with their open items. The caller has locked the run. */
     readonly reserved: (
       run: ProcessRunId,
       ids: ReadonlyArray<StepRunId>
@@ -210,10 +211,12 @@ export class StepRuns extends Context.Service<
               SELECT ${reservedColumns(sql)}
               FROM step_run LEFT JOIN work_item
                 ON work_item.step_run_id = step_run.id AND work_item.state IN ('pending', 'in_progress')
-              WHERE step_run.process_run_id = ${run} AND ${sql.in("step_run.id", ids)}`,
-            parseReserved
+              WHERE step_run.process_run_id = ${run} AND ${sql.in("step_run.id", ids)}
+              ORDER BY work_item.sort_key, work_item.id`
           )
-          return new Map(found.map((one) => [one.stepRun.id, one]))
+          return new Map(
+            Object.values(Arr.groupBy(found, ({ id }) => id)).map((rows) => [rows[0].id, parseReserved(rows)])
+          )
         }),
         hasSettled: Effect.fnUntraced(function* (stepRun, item) {
           const rows = yield* sql`

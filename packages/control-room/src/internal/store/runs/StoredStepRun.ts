@@ -10,7 +10,9 @@ import {
 } from "@signalbox/api/contract/Ids"
 import type { StepRun as StepRunView, StepRunErrorCode, StepRunState } from "@signalbox/api/contract/StepRuns"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
-import type { Item, StepRun } from "../../engine/State.ts"
+import type * as Arr from "effect/Array"
+import * as Engine from "../../engine/Engine.ts"
+import type { Hand, Item, StepRun } from "../../engine/State.ts"
 import type { Sql } from "@signalbox/sql/Sql"
 import { flag, id, integer, json, nullable, Table, text, word } from "@signalbox/sql/Table"
 import { secondsBetween } from "./ProcessRuns.ts"
@@ -128,10 +130,9 @@ export const view = (row: typeof viewRow.Type): StepRunView => ({
       : { id: row.package_id, version: row.package_version, digest: row.package_digest }
 })
 
-/** A step run, the worker that owns it, and its reserved item. */
-export interface Reserved {
+/** A step run, the worker that owns it, and its open items. */
+export interface Reserved extends Hand {
   readonly stepRun: StepRun & Pick<StoredStepRun, "workerId" | "leaseHash">
-  readonly item: Item | null
 }
 
 const leasedRow = stepRunTable.pick("id", "step", "state", "worker_id", "lease_hash")
@@ -147,20 +148,14 @@ export const reservedRow = leasedRow.and({
 export const reservedColumns = (sql: Sql) => sql`${leasedRow.of("step_run")}, work_item.id AS item_id,
   work_item.state AS item_state, work_item.attempts, work_item.released_by`
 
-export const parseReserved = (row: typeof reservedRow.Type): Reserved => {
-  const stepRun = row.id
-  return {
-    stepRun: { id: stepRun, step: row.step, state: row.state, workerId: row.worker_id, leaseHash: row.lease_hash },
-    item:
-      row.item_id === null || row.item_state === null
-        ? null
-        : {
-            id: row.item_id,
-            step: row.step,
-            state: row.item_state,
-            stepRun,
-            attempts: row.attempts ?? 0,
-            releasedBy: row.released_by
-          }
-  }
+/** The step run of these rows, each of another item, in their order. */
+export const parseReserved = (rows: Arr.NonEmptyReadonlyArray<typeof reservedRow.Type>): Reserved => {
+  const { id, lease_hash: leaseHash, state, step, worker_id: workerId } = rows[0]
+  const items = rows.flatMap((row): ReadonlyArray<Item> => {
+    if (row.item_id === null || row.item_state === null) return []
+    const { attempts, item_id, item_state, released_by: releasedBy } = row
+    return [{ id: item_id, step, state: item_state, stepRun: id, attempts: attempts ?? 0, releasedBy }]
+  })
+  const stepRun = { id, step, state, workerId, leaseHash }
+  return { stepRun, ...Engine.handOf(stepRun, items) }
 }
