@@ -63,7 +63,8 @@ const processOf = Effect.fnUntraced(function* ({ concurrency, kind }: Work) {
   const name = `${kind}-${concurrency}`
   const known = processes.get(name)
   if (known !== undefined && known !== null) return known
-  const steps = [{ name: "work", task: { name: kind }, max_parallel: concurrency }]
+  const retry = kind === "failing" ? {} : { retry: { max_attempts: 3, delay_seconds: 0 } }
+  const steps = [{ name: "work", task: { name: kind }, max_parallel: concurrency, ...retry }]
   const made = yield* (yield* Processes).create(workspace, { name, steps })
   if (made === null) return yield* Effect.die("the name is taken")
   processes.set(name, made)

@@ -57,7 +57,7 @@ const begin = Effect.fnUntraced(function* (
               lease,
               task: wait,
               session: memory.session,
-              items: SessionSource.make(memory.session, lease.work_item_id),
+              items: { ...SessionSource.make(memory.session, lease.work_item_id), close: Effect.void },
               reports,
               mayReserve
             })

@@ -27,6 +27,8 @@ const askOf = (id: string, run = "run"): NextAsk => ({
   reserve: true
 })
 
+const nothing = { item: null, ahead: [], mayBegin: true, error: null }
+
 /** A service that responds while it is open, and refuses the step run named `lost`. */
 const makeService = Effect.gen(function* () {
   const open = yield* Latch.make(true)
@@ -39,11 +41,17 @@ const makeService = Effect.gen(function* () {
     if (failure !== undefined) return yield* failure
     return asks.map(({ lease: { step_run_id } }) =>
       step_run_id === "lost"
-        ? { step_run_id, item: null, error: { code: "LEASE_LOST", message: "stop the task" } }
-        : { step_run_id, item: itemOf(step_run_id), error: null }
+        ? { ...nothing, error: { code: "LEASE_LOST", message: "stop the task" } }
+        : { ...nothing, item: itemOf(step_run_id) }
     )
   })
-  return { open, called, failures, next: yield* Batching.make({ nextItems }) }
+  const send = yield* Batching.make({ nextItems })
+  const next = (ask: NextAsk) =>
+    send(ask.lease.process_run_id, () => ask).pipe(
+      Effect.flatMap(({ answer }) => answer),
+      Effect.map(({ item }) => item)
+    )
+  return { open, called, failures, next }
 })
 
 const settle = TestClock.adjust(0)
@@ -117,10 +125,15 @@ describe("the items of a reserved step run", () => {
   const working = Effect.gen(function* () {
     const { actions, session } = MemorySession.make({ [id]: { payload: null } })
     const asked: Array<NextAsk> = []
-    const next: Batching.Next = (ask) =>
+    const next: Batching.Next = (_run, ask) =>
       Effect.sync(() => {
-        asked.push(ask)
-        return ask.settled === null ? { ...itemOf("a"), attempt: 2 } : null
+        const request = ask()
+        asked.push(request)
+        const item = request.settled === null ? { ...itemOf("a"), attempt: 2 } : null
+        return {
+          isAnswered: () => true,
+          answer: Effect.succeed({ item, ahead: [], mayBegin: true, milliseconds: 1 })
+        }
       })
     const source = WorkerSource.make(lease("a", "task"), next, session)
     yield* source.advance(null, true)

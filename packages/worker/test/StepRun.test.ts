@@ -42,7 +42,7 @@ const begin = Effect.fnUntraced(function* <R>(
             lease,
             task,
             session: memory.session,
-            items: SessionSource.make(memory.session, lease.work_item_id),
+            items: { ...SessionSource.make(memory.session, lease.work_item_id), close: Effect.void },
             reports,
             mayReserve: Effect.succeed(true)
           })

@@ -37,6 +37,19 @@ export interface NextAsk {
   readonly settled: contract.SettledItem | null
   /** Whether it reserves a further item after it has settled one. */
   readonly reserve: boolean
+  /** What it has done with items that it was given ahead; absent: it takes one item after the other. */
+  readonly ahead?: contract.Ahead
+}
+
+/** What a step run is given. */
+export interface NextItems {
+  /** Its reserved item; null when it has none, or has said itself which one it has begun. */
+  readonly item: ReservedItem | null
+  /** Items that it may begin next, besides those that it has. */
+  readonly ahead: ReadonlyArray<ReservedItem>
+  /** Whether it may begin them without waiting for a response. */
+  readonly mayBegin: boolean
+  readonly error: { readonly code: string; readonly message: string } | null
 }
 
 const call = {
@@ -157,32 +170,33 @@ export const makeItems = Effect.fnUntraced(function* (origin: string, identity: 
   return {
     /**
      * Settles items of up to 100 step runs of one run, and reserves the next ones; the results are in the order of the
-     * requests, each an item, null, or an error. Repeating it changes nothing.
+     * requests, each with items or an error. Repeating it changes nothing.
      */
     nextItems: (run: ProcessRunId, asks: ReadonlyArray<NextAsk>) =>
       Effect.map(
         call.nextItems(transport, {
           params: { process_run_id: run },
           payload: {
-            step_runs: asks.map(({ lease, reserve, settled }) => ({
+            step_runs: asks.map(({ ahead, lease, reserve, settled }) => ({
               step_run_id: lease.step_run_id,
               lease_token: lease.lease_token,
               reserve,
-              ...defined({ settled: settled ?? undefined })
+              ...defined({ settled: settled ?? undefined, ahead })
             }))
           }
         }),
-        ({ rounded, value }) =>
-          value.step_runs.map(({ item, ...result }, index) => {
-            const reserved: ReservedItem | null =
-              item === null
-                ? null
-                : {
-                    ...item,
-                    rounded: RoundedNumbers.below(rounded, ["step_runs", String(index), "item", "payload"])
-                  }
-            return { ...result, item: reserved }
+        ({ rounded, value }) => {
+          const exact = (item: contract.ReservedItem, ...path: ReadonlyArray<string>): ReservedItem => ({
+            ...item,
+            rounded: RoundedNumbers.below(rounded, ["step_runs", ...path, "payload"])
           })
+          return value.step_runs.map(({ begin_ahead = true, error, item, items_ahead = [] }, index): NextItems => ({
+            item: item === null ? null : exact(item, String(index), "item"),
+            ahead: items_ahead.map((one, at) => exact(one, String(index), "items_ahead", String(at))),
+            mayBegin: begin_ahead,
+            error
+          }))
+        }
       )
   }
 })

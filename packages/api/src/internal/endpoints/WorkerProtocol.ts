@@ -145,14 +145,14 @@ export class SettledItem extends Struct<SettledItem>("SettledItem")({
  * What a step run has done with items that it was given ahead, without waiting for the response: which have ended since
  * `settled`, in their order, and which one it has begun after those. Absent: it waits for the response.
  */
-const Ahead = Schema.Struct({
+export class Ahead extends Struct<Ahead>("ItemsAhead")({
   also_settled: Schema.Array(SettledItem).check(Schema.isMaxLength(maxItemsAhead)),
   begun: Schema.optionalKey(Schema.Struct(Attempt)),
   /** Those that it has and has not begun. */
   not_begun: Schema.Array(WorkItemId).check(Schema.isMaxLength(maxItemsAhead)),
   /** How many it wants to have that it has not begun. */
   wanted: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxItemsAhead }))
-})
+}) {}
 
 export const nextItems = /* @__PURE__ */ Endpoint.post("nextWorkItems", "/process-runs/:process_run_id/next", () => ({
   extension: true,

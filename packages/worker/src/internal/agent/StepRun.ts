@@ -21,14 +21,14 @@ export type Protocol = Effect.Success<ReturnType<typeof WorkerProtocol.make>> & 
 /** Orders for a step run: end it, or drop it because the lease is lost. */
 export type Order = "terminate" | "lost"
 
-/** Why an artifact of a task could not be saved. */
-export type CollectError = CallError | UploadSourceError
+/** Why something of a task could not be saved. */
+export type CollectError = CallError | UploadSourceError | LeaseLost
 
 /** How the task of a step run is executed. */
 export interface Execution<R> {
   /** Runs the task; null when it succeeded. May be interrupted. */
   readonly work: Effect.Effect<StepRunError | null, LeaseLost | CallError, R>
-  /** Saves the artifacts of the task, however it ended. */
+  /** Saves what is left of the task, such as its artifacts, however it ended. */
   readonly collect: Effect.Effect<void, CollectError>
   /** How many items came to which end, for the log; empty where only the task knows. */
   readonly counts: Effect.Effect<Readonly<Record<string, number>>>
@@ -80,7 +80,7 @@ const collect = ({ collect }: Pick<Execution<never>, "collect">, ending: StepRun
   collect.pipe(
     Effect.as<Ending>(ending),
     Effect.catch((error) => {
-      if (isLeaseLost(error)) return Effect.succeed<Ending>("lost")
+      if (error instanceof LeaseLost || isLeaseLost(error)) return Effect.succeed<Ending>("lost")
       return Effect.as(
         Effect.annotateLogs(Effect.logWarning("artifacts not uploaded"), { error: error._tag }),
         ending ?? failed("UPLOAD_FAILURE", `an artifact could not be uploaded: ${messageOf(error)}`)

@@ -6,6 +6,7 @@ import type { ProcessRunId } from "@signalbox/api/contract/Ids"
 import { maxStepRunsAtOnce } from "@signalbox/api/contract/WorkerProtocol"
 import { type CallError, Conflict } from "@signalbox/api/ControlRoomError"
 import type * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -15,25 +16,34 @@ import { LeaseLost } from "../outcome/LeaseLost.ts"
 
 export type Calls = Pick<Effect.Success<ReturnType<typeof WorkerProtocol.makeItems>>, "nextItems">
 
-/** Sends what one step run has settled, and returns its next reserved item; null when it has none. */
-export type Next = (
-  ask: WorkerProtocol.NextAsk
-) => Effect.Effect<WorkerProtocol.ReservedItem | null, CallError | LeaseLost>
-
-interface Waiting {
-  readonly ask: WorkerProtocol.NextAsk
-  readonly answer: Deferred.Deferred<WorkerProtocol.ReservedItem | null, CallError | LeaseLost>
+/** What a step run is given, and how long the call took. */
+export interface Answer extends Omit<WorkerProtocol.NextItems, "error"> {
+  readonly milliseconds: number
 }
 
-type NextResult = Effect.Success<ReturnType<Calls["nextItems"]>>[number]
+/** A request that is under way, or goes with the next call. */
+export interface Sent {
+  readonly isAnswered: () => boolean
+  /** An interrupted request that was not sent yet is dropped. */
+  readonly answer: Effect.Effect<Answer, CallError | LeaseLost>
+}
+
+/** Sends what one step run has settled, once a call for its run can be made: `ask` is called then. */
+export type Next = (run: ProcessRunId, ask: () => WorkerProtocol.NextAsk) => Effect.Effect<Sent>
+
+interface Waiting {
+  readonly ask: () => WorkerProtocol.NextAsk
+  readonly answer: Deferred.Deferred<Answer, CallError | LeaseLost>
+}
 
 const exitOf = (
   run: ProcessRunId,
-  answer: NextResult | undefined
-): Exit.Exit<NextResult["item"], Conflict | LeaseLost> => {
-  if (answer === undefined) return Exit.die(new Error("the response of the service lacks a result for a step run"))
-  const { error, item } = answer
-  if (error === null) return Exit.succeed(item)
+  given: WorkerProtocol.NextItems | undefined,
+  milliseconds: number
+): Exit.Exit<Answer, Conflict | LeaseLost> => {
+  if (given === undefined) return Exit.die(new Error("the response of the service lacks a result for a step run"))
+  const { error, ...items } = given
+  if (error === null) return Exit.succeed({ ...items, milliseconds })
   if (error.code === "LEASE_LOST") return Exit.fail(new LeaseLost())
   const path = `/worker-v1/process-runs/${run}/next`
   const request = { operation: "WorkerProtocol.nextItems", method: "POST", path, attempts: 1, requestId: null }
@@ -50,18 +60,20 @@ export const make = Effect.fnUntraced(function* (calls: Calls) {
     yield* Effect.yieldNow
     while (waiting.length > 0) {
       const sent = waiting.splice(0, maxStepRunsAtOnce)
-      const asks = sent.map(({ ask }) => ask)
+      const asks = sent.map(({ ask }) => ask())
+      const since = yield* Clock.currentTimeMillis
       const exit = yield* Effect.exit(retryUntilAvailable(calls.nextItems(run, asks)))
+      const milliseconds = (yield* Clock.currentTimeMillis) - since
       for (const [index, { answer }] of sent.entries()) {
-        Deferred.doneUnsafe(answer, Exit.isSuccess(exit) ? exitOf(run, exit.value[index]) : Exit.failCause(exit.cause))
+        const result = Exit.isSuccess(exit) ? exitOf(run, exit.value[index], milliseconds) : Exit.failCause(exit.cause)
+        Deferred.doneUnsafe(answer, result)
       }
       yield* Effect.yieldNow
     }
     runs.delete(run)
   })
 
-  const next: Next = Effect.fnUntraced(function* (ask) {
-    const run = ask.lease.process_run_id
+  const next: Next = Effect.fnUntraced(function* (run, ask) {
     const mine: Waiting = { ask, answer: Deferred.makeUnsafe() }
     const waiting = runs.get(run)
     if (waiting === undefined) {
@@ -71,13 +83,15 @@ export const make = Effect.fnUntraced(function* (calls: Calls) {
     } else {
       waiting.push(mine)
     }
-    // An interrupted request that was not sent yet is dropped.
     const leave = Effect.sync(() => {
       const all = runs.get(run)
       const at = all?.indexOf(mine) ?? -1
       if (at >= 0) all?.splice(at, 1)
     })
-    return yield* Effect.onInterrupt(Deferred.await(mine.answer), () => leave)
+    return {
+      isAnswered: () => Deferred.isDoneUnsafe(mine.answer),
+      answer: Effect.onInterrupt(Deferred.await(mine.answer), () => leave)
+    }
   })
   return next
 })

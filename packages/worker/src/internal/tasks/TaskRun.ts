@@ -1,14 +1,12 @@
 /** Step runs of the worker's own tasks, which run in this process. */
-import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { StepRunSession } from "@signalbox/api/robot/StepRunSession"
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
-import type { ItemSource } from "../items/ItemSource.ts"
+import type { WorkerSource } from "../items/WorkerSource.ts"
 import type { PayloadSchema, Task } from "../../Task.ts"
 import { type Counts, runItems } from "./ItemRun.ts"
-import type { LeaseLost } from "../outcome/LeaseLost.ts"
 import type { Reports } from "../agent/Reports.ts"
 import type { Execution } from "../agent/StepRun.ts"
 import * as MaskedSession from "./MaskedSession.ts"
@@ -20,7 +18,7 @@ export const execution = <R>(options: {
   readonly task: Task<PayloadSchema, PayloadSchema, R>
   readonly session: StepRunSession
   /** Of this step run; its first item is the one in the lease. */
-  readonly items: ItemSource<CallError | LeaseLost>
+  readonly items: WorkerSource
   readonly reports: Reports
   readonly mayReserve: Effect.Effect<boolean>
 }): Execution<R> => {
@@ -41,7 +39,7 @@ export const execution = <R>(options: {
       Effect.tap((counts) => Ref.set(counted, counts)),
       Effect.as(null)
     ),
-    collect: Effect.void,
+    collect: items.close,
     counts: Effect.map(Ref.get(counted), (counts) => ({ ...counts }))
   }
 }

@@ -1,0 +1,123 @@
+/**
+ * What a step run has settled and not sent yet, and the items that it was given ahead. It works on with some of these
+ * while its results are sent: each call takes what has ended during the one before.
+ */
+import { maxItemsAhead } from "@signalbox/api/contract/WorkerProtocol"
+import type { CallError } from "@signalbox/api/ControlRoomError"
+import type { Lease, NextAsk, ReservedItem, SettledItem } from "@signalbox/api/robot/WorkerProtocol"
+import { defined } from "@signalbox/transport/Defined"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { Answer, Next, Sent } from "./Batching.ts"
+import type { LeaseLost } from "../outcome/LeaseLost.ts"
+
+/** The item in progress. One that was ahead begins before the service knows. */
+interface Current {
+  readonly item: ReservedItem
+  readonly known: boolean
+}
+
+export interface Outbox {
+  /** Takes what has ended, and returns the next item if `more`; null when there is none. */
+  readonly advance: (settled: SettledItem | null, more: boolean) => Effect.Effect<ReservedItem | null, CallError | LeaseLost>
+  /** Waits until the service knows what has ended, and which item is in progress. */
+  readonly sync: Effect.Effect<void, CallError | LeaseLost>
+  /** Like `sync`, at the end of the step run: it takes no further item. */
+  readonly close: Effect.Effect<void, CallError | LeaseLost>
+  /** How many characters of outputs wait to be sent. */
+  readonly size: () => number
+}
+
+/** The characters of what was settled, about. */
+const sizeOf = ({ outputs = [] }: SettledItem) => (outputs.length === 0 ? 0 : JSON.stringify(outputs).length)
+
+export const make = (lease: Lease, next: Next): Outbox => {
+  let unsent: Array<SettledItem> = []
+  let size = 0
+  let ahead: ReadonlyArray<ReservedItem> = []
+  let current: Current | null = null
+  let sent: Sent | null = null
+  let mayBegin = true
+  let reserve = true
+  let begunAt = 0
+  /** How long an item takes, in milliseconds; after a slow one it falls slowly. */
+  let pace = 0
+  let callTime = 0
+
+  /** As many as end during two calls: slow ones are not kept from other workers. */
+  const wanted = () => (pace === 0 ? maxItemsAhead : Math.min(maxItemsAhead, Math.floor((2 * callTime) / pace)))
+
+  const ask = (): NextAsk => {
+    const [settled = null, ...also_settled] = unsent
+    const begun =
+      current === null ? undefined : { work_item_id: current.item.work_item_id, attempt: current.item.attempt }
+    const not_begun = ahead.map(({ work_item_id }) => work_item_id)
+    unsent = []
+    size = 0
+    current = current === null ? null : { ...current, known: true }
+    return { lease, settled, reserve, ahead: { also_settled, not_begun, wanted: wanted(), ...defined({ begun }) } }
+  }
+
+  const receive = ({ ahead: given, item, mayBegin: may, milliseconds }: Answer) => {
+    const left = item === null ? ahead : ahead.filter(({ work_item_id }) => work_item_id !== item.work_item_id)
+    ahead = [...left, ...given]
+    mayBegin = may
+    callTime = milliseconds
+    if (item !== null) current = { item, known: true }
+  }
+
+  const send = Effect.gen(function* () {
+    sent ??= yield* next(lease.process_run_id, ask)
+    return sent
+  })
+
+  /** Receives the response of the request that is under way, or of a new one. */
+  const exchange = Effect.flatMap(send, ({ answer }) => answer).pipe(
+    Effect.ensuring(Effect.sync(() => (sent = null))),
+    Effect.map(receive)
+  )
+
+  const inProgress = () => current
+  const isUnsent = () => sent !== null || unsent.length > 0
+
+  const sync = Effect.whileLoop({
+    while: () => isUnsent() || inProgress()?.known === false,
+    body: () => exchange,
+    step: () => {}
+  })
+
+  const canBegin = () => reserve && mayBegin && ahead.length > 0
+
+  /** Begins an item ahead; what has ended is sent meanwhile. */
+  const begin = Effect.suspend(() => {
+    const [item, ...others] = ahead
+    if (item === undefined) return Effect.void
+    ahead = others
+    current = { item, known: false }
+    return send
+  })
+
+  return {
+    advance: Effect.fnUntraced(function* (settled, more) {
+      reserve = more
+      if (settled === null) yield* exchange
+      else {
+        unsent.push(settled)
+        size += sizeOf(settled)
+        current = null
+        pace = Math.max((yield* Clock.currentTimeMillis) - begunAt, pace / 2)
+      }
+      if (sent?.isAnswered() === true) yield* exchange
+      while (inProgress() === null && !canBegin() && isUnsent()) yield* exchange
+      if (inProgress() === null && canBegin()) yield* begin
+      begunAt = yield* Clock.currentTimeMillis
+      return inProgress()?.item ?? null
+    }),
+    sync,
+    close: Effect.suspend(() => {
+      reserve = false
+      return sync
+    }),
+    size: () => size
+  }
+}
