@@ -4,7 +4,7 @@ import { once } from "node:events"
 import { serve } from "../harness/Program.ts"
 import { quantile } from "../harness/Statistics.ts"
 import type { Measured } from "../harness/Suite.ts"
-import { counting, outputOf, payload, type Work } from "./support/Work.ts"
+import { attempts, counting, outputOf, payload, type Work } from "./support/Work.ts"
 
 const [connectionString = ""] = process.argv.slice(2)
 /** It would write a line for each job. */
@@ -35,9 +35,9 @@ const clear = () => utils.withPgClient((client) => client.query("DELETE FROM gra
 const rate = async (work: Work) => {
   await utils.withPgClient(async (client) => {
     await client.query(
-      `SELECT graphile_worker.add_job('work', json_build_object('order', n, 'customer', 'Ada'), max_attempts => 1)
+      `SELECT graphile_worker.add_job('work', json_build_object('order', n, 'customer', 'Ada'), max_attempts => $2)
        FROM generate_series(1, $1::int) AS n`,
-      [work.items]
+      [work.items, attempts(work)]
     )
     await client.query("ANALYZE")
   })

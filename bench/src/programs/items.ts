@@ -21,7 +21,7 @@ import * as SqliteCounts from "../harness/SqliteCounts.ts"
 import { quantile } from "../harness/Statistics.ts"
 import type { Measured } from "../harness/Suite.ts"
 import * as Room from "./support/Room.ts"
-import { outputOf, payload, type Work } from "./support/Work.ts"
+import { attempts, outputOf, payload, type Work } from "./support/Work.ts"
 
 const [folder = ".", url = "", counted = ""] = process.argv.slice(2)
 const counts =
@@ -59,11 +59,13 @@ const worker = Layer.unwrap(
 const processes = new Map<string, Effect.Success<ReturnType<(typeof Processes)["Service"]["create"]>>>()
 
 /** A process for each task and number of concurrent step runs. */
-const processOf = Effect.fnUntraced(function* ({ concurrency, kind }: Work) {
-  const name = `${kind}-${concurrency}`
+const processOf = Effect.fnUntraced(function* (work: Work) {
+  const { concurrency, kind } = work
+  const max_attempts = attempts(work)
+  const name = `${kind}-${concurrency}-${max_attempts}`
   const known = processes.get(name)
   if (known !== undefined && known !== null) return known
-  const retry = kind === "failing" ? {} : { retry: { max_attempts: 3, delay_seconds: 0 } }
+  const retry = max_attempts > 1 ? { retry: { max_attempts, delay_seconds: 0 } } : {}
   const steps = [{ name: "work", task: { name: kind }, max_parallel: concurrency, ...retry }]
   const made = yield* (yield* Processes).create(workspace, { name, steps })
   if (made === null) return yield* Effect.die("the name is taken")

@@ -58,15 +58,33 @@ const contendersOf = (bench: Bench, all: Programs, fsync: Fsync, work: Pick<Work
           {
             name: "signalbox, SQLite",
             conditions: `${sqlite}; ${step}`,
-            measure: () => all.sqlite(sized(alone ? 250 : 3000))
-          }
+            measure: () => all.sqlite(sized(alone ? 2000 : 3000))
+          },
+          ...(alone
+            ? [
+                {
+                  name: "signalbox, SQLite, no retry",
+                  conditions: "the same, a step without a retry, which begins no item ahead",
+                  measure: () => all.sqlite({ ...sized(250), retry: false })
+                }
+              ]
+            : [])
         ]
       : []),
     {
       name: `signalbox, Postgres, fsync ${fsync}`,
       conditions: `${conditions}; ${step}`,
-      measure: () => signalbox(sized(alone ? 150 : 1500))
-    }
+      measure: () => signalbox(sized(alone ? 1000 : 1500))
+    },
+    ...(alone
+      ? [
+          {
+            name: `signalbox, Postgres, fsync ${fsync}, no retry`,
+            conditions: "the same, a step without a retry",
+            measure: () => signalbox({ ...sized(150), retry: false })
+          }
+        ]
+      : [])
   ]
   const plain: Contender = {
     name: `graphile-worker, fsync ${fsync}`,
@@ -157,7 +175,7 @@ export const suite: Suite = {
   title: "The queue",
   about:
     "Items a second from the first reservation to the last release, and the same work as jobs of peers: an output is a further job there. " +
-    "A failing item is a job that has no further attempt. Latency is of one at a time with nothing else to do, from the call that " +
+    "Items and jobs have three attempts; a failing one has none left. Latency is of one at a time with nothing else to do, from the call that " +
     "starts a run, or adds a job, to its recorded end.",
   peers: ["graphile-worker", "pg-boss"],
   contests: async function* (bench) {

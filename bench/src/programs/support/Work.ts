@@ -8,12 +8,17 @@ export interface Work {
   readonly kind: "quiet" | "output" | "failing"
   readonly items: number
   readonly concurrency: number
+  /** Whether an item that fails is tried again, three times in all: a step without a retry begins none ahead. Default: yes, unless each fails. */
+  readonly retry?: boolean
   /** Of a peer: how its worker is made. */
   readonly options?: Readonly<Record<string, unknown>>
 }
 
 /** A peer that is slow counts what it has done by then. */
 export const limitSeconds = 3
+
+/** How often an item is tried. */
+export const attempts = ({ kind, retry = kind !== "failing" }: Work) => (retry ? 3 : 1)
 
 export const payload = (n: number) => ({ order: n, customer: "Ada" })
 export const outputOf = (item: { readonly order: number }) => ({ order: item.order, total: item.order * 2 })

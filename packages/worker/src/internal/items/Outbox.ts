@@ -19,7 +19,10 @@ interface Current {
 
 export interface Outbox {
   /** Takes what has ended, and returns the next item if `more`; null when there is none. */
-  readonly advance: (settled: SettledItem | null, more: boolean) => Effect.Effect<ReservedItem | null, CallError | LeaseLost>
+  readonly advance: (
+    settled: SettledItem | null,
+    more: boolean
+  ) => Effect.Effect<ReservedItem | null, CallError | LeaseLost>
   /** Waits until the service knows what has ended, and which item is in progress. */
   readonly sync: Effect.Effect<void, CallError | LeaseLost>
   /** Like `sync`, at the end of the step run: it takes no further item. */

@@ -34,9 +34,11 @@ export interface WorkerSource extends ItemSource<CallError | LeaseLost> {
   readonly close: Outbox.Outbox["close"]
 }
 
-export const make = (lease: Lease, next: Next, session: StepRunItems): WorkerSource => {
+export const make = (lease: Lease, next: Next, session: StepRunItems): WorkerSource =>
+  of(Outbox.make(lease, next), session)
+
+export const of = (outbox: Outbox.Outbox, session: StepRunItems): WorkerSource => {
   const calls = SessionSource.make(session, null)
-  const outbox = Outbox.make(lease, next)
   let attempt = 0
   let outputs: Array<Schema.Json> = []
   let size = 0
