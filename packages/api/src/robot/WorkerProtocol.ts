@@ -47,7 +47,7 @@ export interface NextItems {
   readonly item: ReservedItem | null
   /** Items that it may begin next, besides those that it has. */
   readonly ahead: ReadonlyArray<ReservedItem>
-  /** Whether it may begin them without waiting for a response. */
+  /** Whether it may have some, and begin them without waiting for a response. */
   readonly mayBegin: boolean
   readonly error: { readonly code: string; readonly message: string } | null
 }

@@ -175,7 +175,7 @@ export const nextItems = /* @__PURE__ */ Endpoint.post("nextWorkItems", "/proces
         item: Schema.NullOr(ReservedItem),
         /** Items that the step run may begin next, in this order, besides those that it has. */
         items_ahead: Schema.optionalKey(Schema.Array(ReservedItem)),
-        /** Whether it may begin them without waiting for a response; default true. */
+        /** Whether it may have some, and begin them without waiting for a response; default true. */
         begin_ahead: Schema.optionalKey(Schema.Boolean),
         error: Schema.NullOr(Schema.Struct({ code: Schema.String, message: Schema.String }))
       })

@@ -1,6 +1,6 @@
 /** The interface of workers: link, lease, report. */
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
-import type { WorkerId } from "@signalbox/api/contract/Ids"
+import type { StepRunId, WorkerId } from "@signalbox/api/contract/Ids"
 import type { Lease, nextItems as nextEndpoint } from "@signalbox/api/contract/WorkerProtocol"
 import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
@@ -88,8 +88,7 @@ const itemView = ({ attempt, files, id, payload }: Given) => ({
   files: files.map(({ id, name, size }) => ({ id, name, size }))
 })
 
-/** `ask`: a worker that takes no items ahead is sent nothing of them. */
-const answerOf = ({ ahead: asked, stepRun }: Ask, answer: Answer | Refused) => {
+const answerOf = (stepRun: StepRunId, answer: Answer | Refused) => {
   if (answer instanceof Refused) {
     return { step_run_id: stepRun, item: null, error: { code: answer.code, message: answer.message } }
   }
@@ -97,10 +96,8 @@ const answerOf = ({ ahead: asked, stepRun }: Ask, answer: Answer | Refused) => {
   return {
     step_run_id: stepRun,
     item: item === null ? null : itemView(item),
-    ...defined({
-      items_ahead: asked === null ? undefined : ahead.map(itemView),
-      begin_ahead: asked === null ? undefined : mayBegin
-    }),
+    ...(ahead.length > 0 ? { items_ahead: ahead.map(itemView) } : undefined),
+    ...(mayBegin ? undefined : { begin_ahead: false }),
     error: null
   }
 }
@@ -225,7 +222,7 @@ export const layer = Endpoints.group(
             const answer = tooLarge[index] ?? answers.get(ask.stepRun)
             return answer === undefined
               ? Effect.die(new Error("a request has no result"))
-              : Effect.succeed(answerOf(ask, answer))
+              : Effect.succeed(answerOf(ask.stepRun, answer))
           })
         }
       }),

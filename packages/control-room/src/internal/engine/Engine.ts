@@ -136,15 +136,19 @@ export const handOf = ({ state }: Pick<StepRun, "state">, items: ReadonlyArray<I
 }
 
 /**
- * How many items a step run may have ahead: its share of those that wait, once each step run that the step can have has
- * one. None in a step without a retry: an item ahead may begin before the service knows of it, and so once more. None in a
- * step under a limit, which counts an item when it is given.
+ * Whether step runs of a step may have items ahead. Not without a retry: an item ahead may begin before the service knows of
+ * it, and so once more. Not under a limit, which counts an item when it is given.
  */
+export const mayHaveAhead = (run: Run, step: number): boolean => {
+  const { [step]: of } = run.steps
+  return of?.retry !== undefined && !isLimited(of)
+}
+
+/** How many items a step run may have ahead: its share of those that wait, once each step run that the step can have has one. */
 export const shareAhead = (run: Run, step: number): number => {
   const { live = 0, waiting = 0 } = run.counts[step] ?? {}
-  const { max_parallel = 1, retry } = run.steps[step] ?? {}
-  if (retry === undefined || isLimited(run.steps[step]) || run.state !== "in_progress") return 0
-  const takers = Math.max(live, max_parallel)
+  if (!mayHaveAhead(run, step) || run.state !== "in_progress") return 0
+  const takers = Math.max(live, run.steps[step]?.max_parallel ?? 1)
   return Math.floor(Math.max(0, waiting - (takers - live)) / takers)
 }
 

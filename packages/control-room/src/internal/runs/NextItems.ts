@@ -45,12 +45,13 @@ export interface Answer {
   readonly item: Given | null
   /** Those that it may begin next and does not have yet, in their order. */
   readonly ahead: ReadonlyArray<Given>
-  /** Whether it may begin them without waiting for a response. */
+  /** Whether it may have some, and begin them without waiting for a response. */
   readonly mayBegin: boolean
 }
 
-/** How many items all step runs of a request get ahead: with many, each of them waits for the others anyway. */
+/** How many items all step runs of a request get ahead, and of how many: with more, one transaction has many items anyway. */
 const mostAhead = 100
+const mostTakers = 32
 
 /** A step run with the items that it has after its request. */
 interface Taker extends Reports.Reported {
@@ -172,7 +173,8 @@ export class NextItems extends Context.Service<
           return { ...one, item: begun.item, ahead, mayBegin: true }
         })
 
-        const share = Math.min(Engine.shareAhead(run, step), Math.floor(mostAhead / reported.length))
+        const share =
+          reported.length > mostTakers ? 0 : Math.min(Engine.shareAhead(run, step), Math.floor(mostAhead / reported.length))
         const missing = ({ ahead, ask, mayBegin }: Taker) =>
           mayBegin ? Math.max(0, Math.min(share, ask.ahead?.wanted ?? 0) - ahead.length) : 0
         const wanted = takers.reduce((sum, taker) => sum + missing(taker), 0)
@@ -243,7 +245,7 @@ export class NextItems extends Context.Service<
         const answers = results.map((result) =>
           Result.map(result, (one) => {
             const taker = takers.get(one.stepRun.id) ?? { ...one, mayBegin: true }
-            return { ...sent(taker), mayBegin: taker.mayBegin }
+            return { ...sent(taker), mayBegin: taker.mayBegin && Engine.mayHaveAhead(run, one.stepRun.step) }
           })
         )
         const ids = answers.flatMap((one) =>

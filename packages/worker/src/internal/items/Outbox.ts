@@ -52,12 +52,15 @@ export const make = (lease: Lease, next: Next): Outbox => {
 
   const ask = (): NextAsk => {
     const [settled = null, ...also_settled] = unsent
-    const begun =
-      current === null ? undefined : { work_item_id: current.item.work_item_id, attempt: current.item.attempt }
-    const not_begun = ahead.map(({ work_item_id }) => work_item_id)
+    const has = current
     unsent = []
     size = 0
-    current = current === null ? null : { ...current, known: true }
+    current = has === null ? null : { ...has, known: true }
+    // As always in a step without a retry, which has none ahead.
+    const isPlain = has === null && ahead.length === 0 && also_settled.length === 0
+    if (isPlain && !mayBegin) return { lease, settled, reserve }
+    const begun = has === null ? undefined : { work_item_id: has.item.work_item_id, attempt: has.item.attempt }
+    const not_begun = ahead.map(({ work_item_id }) => work_item_id)
     return { lease, settled, reserve, ahead: { also_settled, not_begun, wanted: wanted(), ...defined({ begun }) } }
   }
 
