@@ -134,6 +134,7 @@ describe("items ahead", () => {
       let item = (yield* outbox.advance(done(first), true)) ?? assert.fail("no item")
       for (const expected of ["3", "4"]) {
         item = (yield* outbox.advance(done(item), true)) ?? assert.fail("no item")
+        yield* TestClock.adjust(0)
         assert.strictEqual(item.work_item_id, expected)
         assert.isUndefined(asked.at(-1)?.ahead?.begun)
       }
@@ -168,6 +169,23 @@ describe("items ahead", () => {
       assert.deepStrictEqual(asked.flatMap(settledIn), ["1", "2", "3"])
       assert.strictEqual(asked.at(-1)?.ahead?.begun?.work_item_id, item.work_item_id)
       assert.isFalse(asked.at(-1)?.reserve)
+    })
+  )
+
+  it.effect("that have ended are sent while a slow one is in progress, and that it has begun", () =>
+    Effect.gen(function* () {
+      const { asked, open, outbox } = yield* makeService(10, 3)
+      const first = (yield* outbox.advance(null, true)) ?? assert.fail("no item")
+      let item = (yield* outbox.advance(done(first), true)) ?? assert.fail("no item")
+      yield* open.close
+      for (const _ of [1, 2]) {
+        item = (yield* outbox.advance(done(item), true)) ?? assert.fail("no item")
+        yield* TestClock.adjust(0)
+      }
+      yield* open.open
+      yield* TestClock.adjust(0)
+      assert.deepStrictEqual(asked.map(settledIn), [[], ["1"], ["2"], ["3"]])
+      assert.strictEqual(asked.at(-1)?.ahead?.begun?.work_item_id, item.work_item_id)
     })
   )
 

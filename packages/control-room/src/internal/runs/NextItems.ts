@@ -174,7 +174,9 @@ export class NextItems extends Context.Service<
         })
 
         const share =
-          reported.length > mostTakers ? 0 : Math.min(Engine.shareAhead(run, step), Math.floor(mostAhead / reported.length))
+          reported.length > mostTakers
+            ? 0
+            : Math.min(Engine.shareAhead(run, step), Math.floor(mostAhead / reported.length))
         const missing = ({ ahead, ask, mayBegin }: Taker) =>
           mayBegin ? Math.max(0, Math.min(share, ask.ahead?.wanted ?? 0) - ahead.length) : 0
         const wanted = takers.reduce((sum, taker) => sum + missing(taker), 0)

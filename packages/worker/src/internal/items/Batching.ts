@@ -7,7 +7,6 @@ import { maxStepRunsAtOnce } from "@signalbox/api/contract/WorkerProtocol"
 import { type CallError, Conflict } from "@signalbox/api/ControlRoomError"
 import type * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import * as Clock from "effect/Clock"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberSet from "effect/FiberSet"
@@ -21,20 +20,16 @@ export interface Answer extends Omit<WorkerProtocol.NextItems, "error"> {
   readonly milliseconds: number
 }
 
-/** A request that is under way, or goes with the next call. */
-export interface Sent {
-  readonly isAnswered: () => boolean
-  /** An interrupted request that was not sent yet is dropped. */
-  readonly answer: Effect.Effect<Answer, CallError | LeaseLost>
-}
-
-/** Sends what one step run has settled, once a call for its run can be made: `ask` is called then. */
-export type Next = (run: ProcessRunId, ask: () => WorkerProtocol.NextAsk) => Effect.Effect<Sent>
-
-interface Waiting {
+/** The requests of a step run, one at a time. */
+export interface Request {
+  /** Called when the call is made. */
   readonly ask: () => WorkerProtocol.NextAsk
-  readonly answer: Deferred.Deferred<Answer, CallError | LeaseLost>
+  /** Whether it goes again with the next call. */
+  readonly answered: (exit: Exit.Exit<Answer, CallError | LeaseLost>) => boolean
 }
+
+/** Sends the request of a step run with the next call for its run. */
+export type Next = (run: ProcessRunId, request: Request) => Effect.Effect<void>
 
 const exitOf = (
   run: ProcessRunId,
@@ -53,9 +48,9 @@ const exitOf = (
 /** Batching continues until the scope closes. */
 export const make = Effect.fnUntraced(function* (calls: Calls) {
   const fibers = yield* FiberSet.make()
-  const runs = new Map<ProcessRunId, Array<Waiting>>()
+  const runs = new Map<ProcessRunId, Array<Request>>()
 
-  const send = Effect.fnUntraced(function* (run: ProcessRunId, waiting: Array<Waiting>) {
+  const send = Effect.fnUntraced(function* (run: ProcessRunId, waiting: Array<Request>) {
     // Other fibers that are ready add their requests first.
     yield* Effect.yieldNow
     while (waiting.length > 0) {
@@ -64,34 +59,22 @@ export const make = Effect.fnUntraced(function* (calls: Calls) {
       const since = yield* Clock.currentTimeMillis
       const exit = yield* Effect.exit(retryUntilAvailable(calls.nextItems(run, asks)))
       const milliseconds = (yield* Clock.currentTimeMillis) - since
-      for (const [index, { answer }] of sent.entries()) {
+      for (const [index, request] of sent.entries()) {
         const result = Exit.isSuccess(exit) ? exitOf(run, exit.value[index], milliseconds) : Exit.failCause(exit.cause)
-        Deferred.doneUnsafe(answer, result)
+        if (request.answered(result)) waiting.push(request)
       }
       yield* Effect.yieldNow
     }
     runs.delete(run)
   })
 
-  const next: Next = Effect.fnUntraced(function* (run, ask) {
-    const mine: Waiting = { ask, answer: Deferred.makeUnsafe() }
-    const waiting = runs.get(run)
-    if (waiting === undefined) {
-      const started = [mine]
+  const next: Next = (run, request) =>
+    Effect.suspend(() => {
+      const waiting = runs.get(run)
+      if (waiting !== undefined) return Effect.sync(() => void waiting.push(request))
+      const started = [request]
       runs.set(run, started)
-      yield* FiberSet.run(fibers, send(run, started))
-    } else {
-      waiting.push(mine)
-    }
-    const leave = Effect.sync(() => {
-      const all = runs.get(run)
-      const at = all?.indexOf(mine) ?? -1
-      if (at >= 0) all?.splice(at, 1)
+      return Effect.asVoid(FiberSet.run(fibers, send(run, started)))
     })
-    return {
-      isAnswered: () => Deferred.isDoneUnsafe(mine.answer),
-      answer: Effect.onInterrupt(Deferred.await(mine.answer), () => leave)
-    }
-  })
   return next
 })

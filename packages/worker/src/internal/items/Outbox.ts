@@ -7,8 +7,10 @@ import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { Lease, NextAsk, ReservedItem, SettledItem } from "@signalbox/api/robot/WorkerProtocol"
 import { defined } from "@signalbox/transport/Defined"
 import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import type { Answer, Next, Sent } from "./Batching.ts"
+import * as Exit from "effect/Exit"
+import type { Answer, Next, Request } from "./Batching.ts"
 import type { LeaseLost } from "../outcome/LeaseLost.ts"
 
 /** The item in progress. One that was ahead begins before the service knows. */
@@ -39,13 +41,19 @@ export const make = (lease: Lease, next: Next): Outbox => {
   let size = 0
   let ahead: ReadonlyArray<ReservedItem> = []
   let current: Current | null = null
-  let sent: Sent | null = null
+  /** The request that is under way, or has failed. */
+  let sent: Deferred.Deferred<void, CallError | LeaseLost> | null = null
+  let failed = false
   let mayBegin = true
   let reserve = true
   let begunAt = 0
   /** How long an item takes, in milliseconds; after a slow one it falls slowly. */
   let pace = 0
   let callTime = 0
+
+  const inProgress = () => current
+  const isUnknown = () => unsent.length > 0 || current?.known === false
+  const canBegin = () => reserve && mayBegin && ahead.length > 0
 
   /** As many as end during two calls: slow ones are not kept from other workers. */
   const wanted = () => (pace === 0 ? maxItemsAhead : Math.min(maxItemsAhead, Math.floor((2 * callTime) / pace)))
@@ -72,27 +80,38 @@ export const make = (lease: Lease, next: Next): Outbox => {
     if (item !== null) current = { item, known: true }
   }
 
-  const send = Effect.gen(function* () {
-    sent ??= yield* next(lease.process_run_id, ask)
-    return sent
+  const request: Request = {
+    ask,
+    answered: (exit) => {
+      const answered = sent
+      failed = Exit.isFailure(exit)
+      if (Exit.isSuccess(exit)) receive(exit.value)
+      else mayBegin = false
+      // What has ended meanwhile does not wait for the item in progress, which may take an hour.
+      const again = !failed && isUnknown()
+      if (!failed) sent = again ? Deferred.makeUnsafe() : null
+      if (answered !== null) Deferred.doneUnsafe(answered, Exit.asVoid(exit))
+      return again
+    }
+  }
+
+  const send = Effect.suspend(() => {
+    if (sent !== null) return Effect.void
+    sent = Deferred.makeUnsafe()
+    return next(lease.process_run_id, request)
   })
 
-  /** Receives the response of the request that is under way, or of a new one. */
-  const exchange = Effect.flatMap(send, ({ answer }) => answer).pipe(
-    Effect.ensuring(Effect.sync(() => (sent = null))),
-    Effect.map(receive)
+  /** Waits for the response of the request that is under way, or of a new one. */
+  const exchange = Effect.andThen(
+    send,
+    Effect.suspend(() => (sent === null ? Effect.void : Deferred.await(sent)))
   )
 
-  const inProgress = () => current
-  const isUnsent = () => sent !== null || unsent.length > 0
-
   const sync = Effect.whileLoop({
-    while: () => isUnsent() || inProgress()?.known === false,
+    while: () => sent !== null || isUnknown(),
     body: () => exchange,
     step: () => {}
   })
-
-  const canBegin = () => reserve && mayBegin && ahead.length > 0
 
   /** Begins an item ahead; what has ended is sent meanwhile. */
   const begin = Effect.suspend(() => {
@@ -113,8 +132,7 @@ export const make = (lease: Lease, next: Next): Outbox => {
         current = null
         pace = Math.max((yield* Clock.currentTimeMillis) - begunAt, pace / 2)
       }
-      if (sent?.isAnswered() === true) yield* exchange
-      while (inProgress() === null && !canBegin() && isUnsent()) yield* exchange
+      while (inProgress() === null && !canBegin() && (sent !== null || unsent.length > 0)) yield* exchange
       if (inProgress() === null && canBegin()) yield* begin
       begunAt = yield* Clock.currentTimeMillis
       return inProgress()?.item ?? null
@@ -122,7 +140,7 @@ export const make = (lease: Lease, next: Next): Outbox => {
     sync,
     close: Effect.suspend(() => {
       reserve = false
-      return sync
+      return failed ? Effect.void : sync
     }),
     size: () => size
   }
