@@ -63,6 +63,26 @@ describe("the tables of moves", () => {
   })
 })
 
+describe("items ahead", () => {
+  const retry = { max_attempts: 3, delay_seconds: 0 }
+  const cases: ReadonlyArray<readonly [string, Partial<State.RunStep>, number]> = [
+    ["a step run has its share of those that wait, once each that may come has one", { retry, max_parallel: 2 }, 4],
+    ["a step run alone has all", { retry }, 9],
+    ["none without a retry", {}, 0],
+    ["none under a limit, which counts what is given", { retry, concurrency: { limit: 5 } }, 0],
+    ["none under a rate", { retry, rate: { limit: 5, per: "minute" } }, 0]
+  ]
+  for (const [what, step, share] of cases) {
+    it(what, () => {
+      const model = new Model([step], 10)
+      for (const stepRun of model.live()) {
+        model.commit(succeed(Engine.startStepRun(model.run, stepRun, model.held(stepRun.id), model.now)))
+      }
+      assert.strictEqual(Engine.shareAhead(model.run, 0), share)
+    })
+  }
+})
+
 describe("a run", () => {
   it("is in progress once its first step run starts, and completed when nothing is open", () => {
     const model = new Model([{}], 1)

@@ -6,6 +6,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Logger from "effect/Logger"
+import * as Latch from "effect/Latch"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
@@ -25,6 +26,7 @@ const begin = Effect.fnUntraced(function* <R>(
     readonly lease?: Parameters<typeof Protocol.lease>[2]
     readonly memory?: ReturnType<typeof MemorySession.make>
     readonly prepare?: (script: Protocol.Script) => void
+    readonly close?: Effect.Effect<void>
   } = {}
 ) {
   const { protocol, script } = yield* Protocol.make
@@ -42,7 +44,7 @@ const begin = Effect.fnUntraced(function* <R>(
             lease,
             task,
             session: memory.session,
-            items: { ...SessionSource.make(memory.session, lease.work_item_id), close: Effect.void },
+            items: { ...SessionSource.make(memory.session, lease.work_item_id), close: options.close ?? Effect.void },
             reports,
             mayReserve: Effect.succeed(true)
           })
@@ -96,6 +98,19 @@ describe("a step run", () => {
       assert.isTrue(seen.interrupted)
       assert.strictEqual(script.finished.get("s1")?.code, "TERMINATED")
       assert.deepStrictEqual(actions, [])
+    })
+  )
+
+  it.effect("is finished after the results that were still to be sent", () =>
+    Effect.gen(function* () {
+      const open = yield* Latch.make(false)
+      const { fiber, order, script } = yield* begin(endless().task, { close: open.await })
+      yield* Deferred.succeed(order, "terminate")
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(script.finished.size, 0)
+      yield* open.open
+      yield* Fiber.join(fiber)
+      assert.strictEqual(script.finished.get("s1")?.code, "TERMINATED")
     })
   )
 

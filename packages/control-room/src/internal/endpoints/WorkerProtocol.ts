@@ -96,8 +96,10 @@ const answerOf = (stepRun: StepRunId, answer: Answer | Refused) => {
   return {
     step_run_id: stepRun,
     item: item === null ? null : itemView(item),
-    ...(ahead.length > 0 ? { items_ahead: ahead.map(itemView) } : undefined),
-    ...(mayBegin ? undefined : { begin_ahead: false }),
+    ...defined({
+      items_ahead: ahead.length === 0 ? undefined : ahead.map(itemView),
+      begin_ahead: mayBegin ? undefined : false
+    }),
     error: null
   }
 }

@@ -52,6 +52,7 @@ export const make = (lease: Lease, next: Next): Outbox => {
   let callTime = 0
 
   const inProgress = () => current
+  const isUnsettled = () => sent !== null || unsent.length > 0
   const isUnknown = () => unsent.length > 0 || current?.known === false
   const canBegin = () => reserve && mayBegin && ahead.length > 0
 
@@ -132,7 +133,7 @@ export const make = (lease: Lease, next: Next): Outbox => {
         current = null
         pace = Math.max((yield* Clock.currentTimeMillis) - begunAt, pace / 2)
       }
-      while (inProgress() === null && !canBegin() && (sent !== null || unsent.length > 0)) yield* exchange
+      while (inProgress() === null && !canBegin() && isUnsettled()) yield* exchange
       if (inProgress() === null && canBegin()) yield* begin
       begunAt = yield* Clock.currentTimeMillis
       return inProgress()?.item ?? null
