@@ -66,7 +66,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("one call 
       assert.deepStrictEqual(second.item?.payload, { n: 1 })
       assert.deepStrictEqual(second.item?.files, [])
       const last = yield* one({ lease, settled: settledAs(second.item ?? assert.fail("none")), reserve: true })
-      assert.deepStrictEqual(last, { step_run_id: lease.step_run_id, item: null, error: null })
+      assert.deepStrictEqual(last, { item: null, ahead: [], mayBegin: false, error: null })
       yield* worker.protocol.finish(lease, null)
       assert.strictEqual((yield* ProcessRuns.awaitEnd(run)).state, "completed")
       const outputs = yield* Stream.runCollect(Outputs.stream(run))
@@ -229,6 +229,109 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("one call 
       const twice = yield* Effect.flip(ask([asked, asked]))
       assert.strictEqual(twice._tag, "InvalidRequest")
       assert.match(twice.message, /step_runs\.1\.step_run_id/)
+    })
+  )
+
+  const retry = { retry: { max_attempts: 3, delay_seconds: 0 } }
+  const attemptOf = ({ attempt, work_item_id }: WorkerProtocol.ReservedItem) => ({ attempt, work_item_id })
+
+  /** A step run that has settled its first item, with what it was given then. */
+  const given = Effect.fnUntraced(function* (items: number, wanted: number, step: object = retry) {
+    const all = yield* begun(items, 1, step)
+    const { lease, one, open } = all
+    const answer = yield* one({
+      lease,
+      settled: settledAs(yield* open()),
+      reserve: true,
+      ahead: { also_settled: [], not_begun: [], wanted }
+    })
+    const statesOf = Effect.map(
+      Stream.runCollect(WorkItems.stream({ processRun: all.run, includeData: true })),
+      (found) => Object.fromEntries(found.map(({ payload, state }) => [JSON.stringify(payload), state]))
+    )
+    return { ...all, answer, item: answer.item ?? assert.fail("no item"), statesOf }
+  })
+
+  it.effect("gives items ahead in a step with a retry, which are pending until they are settled or begun", () =>
+    Effect.gen(function* () {
+      const { answer, item, lease, one, statesOf } = yield* given(8, 3)
+      assert.isTrue(answer.mayBegin)
+      assert.deepStrictEqual(
+        answer.ahead.map(({ attempt, payload }) => [attempt, payload]),
+        [1, 2, 3].map((n) => [1, { n: n + 1 }])
+      )
+      const [second, third, fourth] = answer.ahead
+      if (second === undefined || third === undefined || fourth === undefined) return assert.fail("too few")
+      const settled = settledAs(item, { outputs: ["one"] })
+      const also_settled = [settledAs(second, { outputs: ["two"] })]
+      const ahead = { also_settled, begun: attemptOf(third), not_begun: [fourth.work_item_id], wanted: 2 }
+      const asked = { lease, settled, reserve: true, ahead }
+      const next = yield* one(asked)
+      assert.isNull(next.item)
+      assert.deepStrictEqual(
+        next.ahead.map(({ payload }) => payload),
+        [{ n: 5 }]
+      )
+      const states = { '{"n":0}': "done", '{"n":1}': "done", '{"n":2}': "done", '{"n":3}': "in_progress" }
+      assert.deepStrictEqual(yield* statesOf, {
+        ...states,
+        '{"n":4}': "pending",
+        '{"n":5}': "pending",
+        '{"n":6}': "pending",
+        '{"n":7}': "pending"
+      })
+      // The response was lost.
+      const { rows } = yield* Service
+      const before = yield* rows
+      assert.deepStrictEqual(yield* one(asked), next)
+      assert.deepStrictEqual(yield* rows, before)
+    })
+  )
+
+  it.effect("begins no item that the step run was not given, and settles nothing of such a request", () =>
+    Effect.gen(function* () {
+      const { answer, item, lease, one } = yield* given(6, 2)
+      const other = yield* given(3, 1)
+      const { rows } = yield* Service
+      const before = yield* rows
+      const [second] = answer.ahead
+      if (second === undefined) return assert.fail("nothing ahead")
+      for (const begun of [attemptOf(other.item), { ...attemptOf(second), attempt: 2 }]) {
+        const ahead = { also_settled: [], begun, not_begun: [], wanted: 2 }
+        const refused = yield* one({ lease, settled: settledAs(item), reserve: true, ahead })
+        assert.strictEqual(refused.error?.code, "CONFLICT")
+        assert.match(
+          refused.error?.message ?? "",
+          new RegExp(`${begun.work_item_id} is not one that this step run has ahead`)
+        )
+      }
+      assert.deepStrictEqual(yield* rows, before)
+    })
+  )
+
+  it.effect("gives back what the step run has ahead when it takes no more, and when it ends", () =>
+    Effect.gen(function* () {
+      const { item, lease, one, statesOf, worker } = yield* given(4, 2)
+      const none = yield* one({ lease, settled: settledAs(item), reserve: false })
+      assert.deepStrictEqual([none.item, none.ahead], [null, []])
+      yield* worker.protocol.finish(lease, null)
+      const { lease: again } = yield* worker.take
+      assert.deepStrictEqual(yield* statesOf, {
+        '{"n":0}': "done",
+        '{"n":1}': "done",
+        '{"n":2}': "in_progress",
+        '{"n":3}': "pending"
+      })
+      assert.notStrictEqual(again.step_run_id, lease.step_run_id)
+    })
+  )
+
+  it.effect("gives nothing ahead without a retry, nor under a limit", () =>
+    Effect.gen(function* () {
+      for (const step of [{}, { ...retry, concurrency: { limit: 1 } }]) {
+        const { answer } = yield* given(6, 3, step)
+        assert.deepStrictEqual([answer.ahead, answer.mayBegin], [[], false])
+      }
     })
   )
 })
