@@ -202,6 +202,42 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a link to
     })
   )
 
+  it.effect("lets one of two in who use it at the same moment", () =>
+    Effect.gen(function* () {
+      const login = newLogin("eli")
+      const link = linkOf((yield* Users.invite({ login, role: "viewer" })).link)
+      const chosen = ["the first long password", "the second long password"]
+      const answers = yield* Effect.forEach(
+        chosen,
+        (given) => page("POST", "/console/link", { link, password: given }),
+        {
+          concurrency: 2
+        }
+      )
+      assert.sameMembers(
+        answers.map(({ status }) => status),
+        [200, 403]
+      )
+      const winner = answers.findIndex(({ status }) => status === 200)
+      assert.strictEqual((yield* signIn(login, chosen[winner])).status, 200)
+      assert.strictEqual((yield* signIn(login, chosen[1 - winner])).status, 401)
+    })
+  )
+
+  it.effect("is void when the password changes", () =>
+    Effect.gen(function* () {
+      const { cookie, user } = yield* member({ login: newLogin("kai"), role: "viewer" })
+      const link = linkOf(yield* Users.createLink(user.id))
+      const change = { current: password, password: "another long password" }
+      assert.strictEqual((yield* page("POST", "/console/account/password", change, cookie)).status, 200)
+      assert.strictEqual((yield* page("POST", "/console/link", { link })).status, 403)
+      assert.strictEqual(
+        (yield* page("POST", "/console/link", { link, password: "a third long password" })).status,
+        403
+      )
+    })
+  )
+
   it.effect("is void when another is made, when it has expired, and when the account is disabled", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -325,6 +361,34 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("an accoun
       const asked = yield* signIn(user.login, "another long password")
       assert.deepStrictEqual(JSON.parse(asked.text), { code_needed: true })
     })
+  )
+
+  it.effect(
+    "counts neither a password that waits for its code nor its change as a failure, and forgets none of codes",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { cookie: first, user } = yield* member({ login: newLogin("amy"), role: "viewer" })
+        const { cookie, codes } = yield* enrol(first)
+        const failures = Effect.map(
+          sql<{ failures: number }>`SELECT failures FROM sign_in_pause WHERE subject LIKE ${`%${user.login}`}`,
+          (rows) => rows.map((row) => Number(row.failures))
+        )
+        for (let time = 0; time < 4; time++) assert.strictEqual((yield* signIn(user.login)).status, 200)
+        assert.deepStrictEqual(yield* failures, [0])
+        const change = { current: password, password }
+        const changed = yield* page("POST", "/console/account/password", change, cookie)
+        assert.strictEqual(changed.status, 200, changed.text)
+        assert.deepStrictEqual(yield* failures, [0, 0])
+        // Who has the password guesses codes no faster for asking without one in between.
+        for (let time = 1; time <= 2; time++) {
+          assert.strictEqual((yield* signIn(user.login, password, { code: "000000" })).status, 401)
+          assert.strictEqual((yield* signIn(user.login)).status, 200)
+          assert.include(yield* failures, time)
+        }
+        assert.strictEqual((yield* signIn(user.login, password, { code: codes[0] })).status, 200)
+        assert.deepStrictEqual(yield* failures, [0])
+      })
   )
 
   it.effect("takes each recovery code once, and removes the second factor with password and code", () =>

@@ -60,12 +60,15 @@ export const layer = HttpRouter.use(
       return yield* signIn.check(attempt, from)
     })
 
-    /** A session with a new id: whoever knew the old one is out. */
-    const renewed = Effect.fnUntraced(function* (request: Request, account: Account, body: object) {
-      yield* sessions.end(account.id, { except: null })
+    /** In place of the sessions that have ended. */
+    const entered = Effect.fnUntraced(function* (request: Request, account: Account, body: object) {
       const text = yield* signIn.enter(account.id, fromOf(request, { clients, isKnown: true }))
       return HttpServerResponse.setHeader(HttpServerResponse.jsonUnsafe(body), "set-cookie", cookies.cookie(text))
     })
+
+    /** A session with a new id: whoever knew the old one is out. */
+    const renewed = (request: Request, account: Account, body: object) =>
+      Effect.andThen(sessions.end(account.id, { except: null }), entered(request, account, body))
 
     const show = Effect.gen(function* () {
       const { account, session } = yield* own
@@ -88,7 +91,7 @@ export const layer = HttpRouter.use(
       const { current, password } = yield* changeIn(request)
       yield* confirmed(request, account, current)
       yield* signIn.setPassword(account, password)
-      return yield* renewed(request, account, { changed: true })
+      return yield* entered(request, account, { changed: true })
     })
 
     const beginFactor = Effect.gen(function* () {

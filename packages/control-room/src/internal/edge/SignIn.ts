@@ -6,10 +6,12 @@ import * as Layer from "effect/Layer"
 import { type Refusal, refuse } from "./Failures.ts"
 import { type Account, Accounts } from "../store/access/Accounts.ts"
 import { AccountSessions } from "../store/access/AccountSessions.ts"
+import { Memberships } from "../store/access/Memberships.ts"
 import { SignInPauses } from "../store/access/SignInPauses.ts"
 import { Database } from "../store/database/Database.ts"
 import { loginKey } from "../engine/Logins.ts"
 import { Passwords, refusalOf } from "../vault/Passwords.ts"
+import type * as Tokens from "../vault/Tokens.ts"
 import { SecondFactor } from "./SecondFactor.ts"
 
 export interface Attempt {
@@ -32,6 +34,10 @@ const busy = () =>
     refuse(429, "RATE_LIMITED", "too many people sign in at this moment; try again in 2 s", { "retry-after": "2" })
   )
 
+/** Of a link that lets nobody choose a password. */
+export const badLink = () =>
+  refuse(403, "FORBIDDEN", "the link is unknown, used or expired; ask an administrator for another")
+
 const wrong = () =>
   refuse(
     401,
@@ -42,7 +48,10 @@ const wrong = () =>
 export class SignIn extends Context.Service<
   SignIn,
   {
-    /** Returns the account, or that it wants a code too. */
+    /**
+     * Returns the account, or that it wants a code too: then the password was right, which neither counts as a failure nor forgets those of
+     * codes.
+     */
     readonly check: (attempt: Attempt, from: From) => Effect.Effect<Account | "code needed", Refusal>
     /** Lets an account in: the text of its new session. */
     readonly enter: (account: UserId, from: From) => Effect.Effect<string>
@@ -51,6 +60,8 @@ export class SignIn extends Context.Service<
      * not be chosen.
      */
     readonly setPassword: (account: Account, password: string) => Effect.Effect<void, Refusal>
+    /** The same by a link, which is used up with it. Fails with a 403 when it has been used meanwhile. */
+    readonly setPasswordBy: (link: Tokens.Token, account: Account, password: string) => Effect.Effect<void, Refusal>
   }
 >()("@signalbox/control-room/edge/SignIn") {
   static readonly layer = Layer.effect(
@@ -61,10 +72,22 @@ export class SignIn extends Context.Service<
       const sessions = yield* AccountSessions
       const pauses = yield* SignInPauses
       const passwords = yield* Passwords
+      const memberships = yield* Memberships
       const hash = (password: string) => Effect.catchTag(passwords.hash(password), "TooManyAtOnce", busy)
       const compare = (password: string, stored: string | null) =>
         Effect.catchTag(passwords.matches(password, stored), "TooManyAtOnce", busy)
       const secondFactor = yield* SecondFactor
+
+      /** A password as it is stored, when it may be chosen. It is computed outside of transactions, which would wait for it. */
+      const chosen = Effect.fnUntraced(function* (account: Account, password: string) {
+        const { email, first_name, id, last_name, login } = account
+        const workspaces = (yield* memberships.of(id)).map(({ workspace }) => workspace.name)
+        const refusal = refusalOf(password, [login, email ?? "", `${first_name} ${last_name}`.trim(), ...workspaces])
+        return yield* refusal === null ? hash(password) : refuse(400, "INVALID_REQUEST", refusal)
+      })
+
+      const store = (id: UserId, password: string) =>
+        Effect.all([accounts.update(id, { password }), sessions.voidLink(id), sessions.end(id, { except: null })])
 
       return SignIn.of({
         check: Effect.fnUntraced(function* ({ code, login, password }, { isKnown }) {
@@ -79,7 +102,10 @@ export class SignIn extends Context.Service<
           const account = yield* accounts.byLogin(login)
           const { isWeak, matches } = yield* compare(password, account?.password ?? null)
           if (account === null || !matches || account.disabled) return yield* wrong()
-          if (account.totp_secret !== null && code === undefined) return "code needed"
+          if (account.totp_secret !== null && code === undefined) {
+            yield* pauses.uncount(subject)
+            return "code needed"
+          }
           if (code !== undefined && !(yield* secondFactor.accept(account, code))) return yield* wrong()
           yield* pauses.succeeded(subject)
           if (isWeak) yield* accounts.update(account.id, { password: yield* hash(password) })
@@ -89,17 +115,16 @@ export class SignIn extends Context.Service<
           yield* accounts.update(account, { last_sign_in_at: yield* now })
           return yield* sessions.open(account, from)
         }, transaction),
-        setPassword: Effect.fnUntraced(function* ({ email, id, first_name, last_name, login }, password) {
-          const names = [login, email ?? "", `${first_name} ${last_name}`.trim()]
-          const refusal = refusalOf(password, names)
-          if (refusal !== null) return yield* refuse(400, "INVALID_REQUEST", refusal)
-          const stored = yield* hash(password)
+        setPassword: Effect.fnUntraced(function* (account, password) {
+          yield* transaction(store(account.id, yield* chosen(account, password)))
+        }),
+        setPasswordBy: Effect.fnUntraced(function* (link, account, password) {
+          const stored = yield* chosen(account, password)
           yield* transaction(
-            Effect.all([
-              accounts.update(id, { password: stored }),
-              sessions.voidLink(id),
-              sessions.end(id, { except: null })
-            ])
+            Effect.gen(function* () {
+              if (!(yield* sessions.useLink(link))) return yield* badLink()
+              yield* store(account.id, stored)
+            })
           )
         })
       })

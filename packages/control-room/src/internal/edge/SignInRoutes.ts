@@ -7,7 +7,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { nameOf } from "../engine/Logins.ts"
-import { type From, SignIn } from "./SignIn.ts"
+import { badLink, type From, SignIn } from "./SignIn.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import { type Account, Accounts } from "../store/access/Accounts.ts"
 import { AccountSessions } from "../store/access/AccountSessions.ts"
@@ -117,8 +117,8 @@ export const layer = ({ mayBeInsecure }: { readonly mayBeInsecure: boolean }) =>
         const attempt = yield* loginIn(request)
         const isKnown = cookies.isKnown(request, attempt.login)
         const checked = yield* signIn.check({ code: undefined, ...attempt }, fromOf(request, { clients, isKnown }))
-        if (checked === "code needed") return HttpServerResponse.jsonUnsafe({ code_needed: true })
         yield* putBack
+        if (checked === "code needed") return HttpServerResponse.jsonUnsafe({ code_needed: true })
         return yield* enter(request, checked)
       })
 
@@ -130,13 +130,9 @@ export const layer = ({ mayBeInsecure }: { readonly mayBeInsecure: boolean }) =>
         const token = Tokens.parse(link)
         const id = token === null ? null : yield* sessions.ofLink(token)
         const account = id === null ? null : yield* accounts.find(id)
-        if (account === null || account.disabled) {
+        if (token === null || account === null || account.disabled) {
           yield* limiter.charge(request)
-          return yield* refuse(
-            403,
-            "FORBIDDEN",
-            "the link is unknown, used or expired; ask an administrator for another"
-          )
+          return yield* badLink()
         }
         const cookie = cookies.tokenOf(request)
         const other = cookie === null ? null : yield* sessions.find(cookie, null, false)
@@ -152,7 +148,7 @@ export const layer = ({ mayBeInsecure }: { readonly mayBeInsecure: boolean }) =>
           const message = `${nameOf(other.account)} is signed in in this browser; send replace: true to sign in as ${account.login}`
           return yield* refuse(409, "CONFLICT", message)
         }
-        yield* signIn.setPassword(account, password)
+        yield* signIn.setPasswordBy(token, account, password)
         // A link replaces the password alone, or whoever has one gets past the second factor.
         if (account.totp_secret !== null) return HttpServerResponse.jsonUnsafe({ code_needed: true })
         return yield* enter(request, account)

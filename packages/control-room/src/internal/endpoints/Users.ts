@@ -73,26 +73,37 @@ export const layer = Endpoints.group(
       yield* Standing.covers(principal, held, `${member.login} has the role ${member.role}`)
     })
 
+    /** Whether an account is more than a member of this workspace, so that only who operates the room changes it as a whole. */
+    const isOfOthers = Effect.fnUntraced(function* (
+      workspace: WorkspaceId,
+      { id, manages_room }: Pick<Member, "id" | "manages_room">
+    ) {
+      if (Standing.managesRoom(yield* CurrentPrincipal)) return false
+      return manages_room || (yield* memberships.of(id)).some((one) => one.workspace.id !== workspace)
+    })
+
     /** Refuses to act on an account as a whole, where it is more than a member of this workspace. */
     const mayTouchAccount = Effect.fnUntraced(function* (workspace: WorkspaceId, member: Member) {
       yield* mayTouch(workspace, member)
-      if (Standing.managesRoom(yield* CurrentPrincipal)) return
-      const isElsewhere = (yield* memberships.of(member.id)).some((one) => one.workspace.id !== workspace)
-      if (isElsewhere) {
+      if (yield* isOfOthers(workspace, member)) {
         return yield* forbidden(
           `${member.login} also belongs to another workspace; who operates the room (Room.manage) can do this`
         )
       }
     })
 
-    /** The last who can let others in stays. */
-    const keepAdmin = Effect.fnUntraced(function* (workspace: WorkspaceId, member: Member) {
-      if (member.role !== "admin" || member.disabled) return
-      if ((yield* memberships.others(workspace, "admin", member.id)) > 0) return
-      return yield* conflict(`${member.login} is the last admin of this workspace; give somebody else the role first`)
+    /** The last who can let others in stays: here, or in every workspace. Who never signed in could not. */
+    const keepAdmin = Effect.fnUntraced(function* (member: Member, workspace: WorkspaceId | null) {
+      if (member.disabled || member.last_sign_in_at === null) return
+      const only = yield* memberships.onlyIn(member.id, "admin")
+      const last = workspace === null ? only[0] : only.find(({ id }) => id === workspace)
+      if (last === undefined) return
+      const message = `${member.login} is the last admin of the workspace ${last.name}; give somebody else the role first`
+      return yield* conflict(message)
     })
     const keepManager = Effect.fnUntraced(function* (member: Member) {
-      if (!member.manages_room || member.disabled || (yield* accounts.otherManagers(member.id)) > 0) return
+      if (!member.manages_room || member.disabled || member.last_sign_in_at === null) return
+      if ((yield* accounts.otherManagers(member.id)) > 0) return
       return yield* conflict(`${member.login} is the last who operates the room; let somebody else operate it first`)
     })
 
@@ -123,13 +134,15 @@ export const layer = Endpoints.group(
         if (known !== null && (yield* memberships.find(workspace, known.id)) !== null) {
           return yield* conflict(`login: ${login} is a user of this workspace already; change the role of that user`)
         }
+        // A link is as good as the account: invited elsewhere too, it is for who operates the room.
+        const mayLink = known === null || (known.password === null && !(yield* isOfOthers(workspace, known)))
         const account =
           known ?? (yield* accounts.create({ login, ...namesOf(login, first_name, last_name), email, manages_room }))
         if (account === null) return yield* conflict(`login: ${login} is taken`)
         yield* memberships.put(workspace, account.id, role)
         yield* memberships.changed
         const member = { ...account, role }
-        return { ...view(member), link: account.password === null ? yield* linkFor(member) : null }
+        return { ...view(member), link: mayLink ? yield* linkFor(member) : null }
       }, transaction),
       updateUser: Effect.fnUntraced(function* ({ params, payload }) {
         const workspace = params.workspace_id
@@ -141,7 +154,7 @@ export const layer = Endpoints.group(
         yield* Object.keys(values).length === 0 ? mayTouch(workspace, member) : mayTouchAccount(workspace, member)
         if (role !== undefined && role !== member.role) {
           yield* Standing.covers(principal, yield* roleOf(workspace, role), `role: ${role} would be given`)
-          yield* keepAdmin(workspace, member)
+          yield* keepAdmin(member, workspace)
           yield* memberships.put(workspace, member.id, role)
         }
         if (manages_room === true) {
@@ -149,7 +162,7 @@ export const layer = Endpoints.group(
         }
         if (manages_room === false || disabled === true) yield* keepManager(member)
         if (disabled === true) {
-          yield* keepAdmin(workspace, member)
+          yield* keepAdmin(member, null)
           yield* sessions.voidLink(member.id)
           yield* sessions.end(member.id, { except: null })
         }
@@ -168,7 +181,7 @@ export const layer = Endpoints.group(
         yield* accounts.lock
         const member = yield* find(params)
         yield* mayTouch(workspace, member)
-        yield* keepAdmin(workspace, member)
+        yield* keepAdmin(member, workspace)
         for (const { id } of yield* keys.ownedBy(member.id)) yield* keys.remove(workspace, id)
         yield* memberships.remove(workspace, member.id)
         const isElsewhere = (yield* memberships.of(member.id)).length > 0

@@ -104,6 +104,8 @@ export class AccountSessions extends Context.Service<
     ) => Effect.Effect<{ readonly link: string; readonly expiresAt: string }>
     /** The account of a link; null when it is unknown, used or expired. */
     readonly ofLink: (link: Tokens.Token) => Effect.Effect<UserId | null>
+    /** Uses a link up; false when it is unknown, used or expired. Of two at the same moment one gets true. */
+    readonly useLink: (link: Tokens.Token) => Effect.Effect<boolean>
     readonly voidLink: (account: UserId) => Effect.Effect<void>
     /** Deletes up to this many sessions and links that have expired, and returns how many it deleted. */
     readonly sweep: (limit: number) => Effect.Effect<number>
@@ -195,6 +197,14 @@ export class AccountSessions extends Context.Service<
               WHERE id = ${link.id} AND expires_at > ${iso(yield* millis)}`
           )
           return row !== null && Tokens.matches(link.secret, row.secret_hash) ? row.account_id : null
+        }),
+        useLink: Effect.fnUntraced(function* ({ id, kind, secret }) {
+          if (kind !== "accountLink") return false
+          const used = yield* sql`
+            DELETE FROM account_link
+            WHERE id = ${id} AND secret_hash = ${Tokens.hash(secret)} AND expires_at > ${iso(yield* millis)}
+            RETURNING id`
+          return used.length === 1
         }),
         voidLink: (account) => Effect.asVoid(sql`DELETE FROM account_link WHERE account_id = ${account}`),
         sweep: Effect.fnUntraced(function* (limit) {

@@ -51,7 +51,7 @@ export class Accounts extends Context.Service<
     readonly update: (id: UserId, values: AccountValues) => Effect.Effect<void>
     /** Removes an account with its memberships, sessions and keys. */
     readonly remove: (id: UserId) => Effect.Effect<void>
-    /** Accounts that operate the room and may sign in, besides this one. */
+    /** Accounts that operate the room and have signed in, besides this one. Who was invited alone may never come. */
     readonly otherManagers: (id: UserId) => Effect.Effect<number>
     /** Notes the time step of a code; false when one of it or of a later one was accepted before. */
     readonly acceptStep: (id: UserId, step: number) => Effect.Effect<boolean>
@@ -91,7 +91,7 @@ export class Accounts extends Context.Service<
           Effect.map(
             queryOne(
               countRow,
-              sql`SELECT count(*) AS n FROM account WHERE manages_room = 1 AND disabled = 0 AND id <> ${id}`
+              sql`SELECT count(*) AS n FROM account WHERE manages_room = 1 AND disabled = 0 AND last_sign_in_at IS NOT NULL AND id <> ${id}`
             ),
             (row) => row?.n ?? 0
           ),

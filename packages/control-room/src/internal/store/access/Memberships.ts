@@ -71,8 +71,8 @@ export class Memberships extends Context.Service<
     /** Gives the account this role in the workspace. */
     readonly put: (workspace: WorkspaceId, account: UserId, role: string) => Effect.Effect<void>
     readonly remove: (workspace: WorkspaceId, account: UserId) => Effect.Effect<void>
-    /** How many members of a role may sign in besides this account, counted to one. */
-    readonly others: (workspace: WorkspaceId, role: string, account: UserId) => Effect.Effect<number>
+    /** The workspaces in which nobody else with this role has signed in and may. Who was invited alone may never come. */
+    readonly onlyIn: (account: UserId, role: string) => Effect.Effect<ReadonlyArray<Membership["workspace"]>>
     /** The permissions of a role; null when the workspace has no such role. */
     readonly permissionsOfRole: (workspace: WorkspaceId, role: string) => Effect.Effect<ReadonlySet<Permission> | null>
     /** All roles, those that are built in first. */
@@ -128,12 +128,18 @@ export class Memberships extends Context.Service<
         }),
         remove: (workspace, account) =>
           Effect.asVoid(sql`DELETE FROM membership WHERE workspace_id = ${workspace} AND account_id = ${account}`),
-        others: (workspace, role, account) =>
-          Effect.map(
+        onlyIn: (account, role) =>
+          query(
+            membershipRow,
             sql`
-              SELECT account_id FROM membership JOIN account ON account.id = membership.account_id
-              WHERE workspace_id = ${workspace} AND role = ${role} AND disabled = 0 AND account_id <> ${account} LIMIT 1`,
-            (rows) => rows.length
+              SELECT workspace.id, workspace.name, own.role FROM membership AS own
+              JOIN workspace ON workspace.id = own.workspace_id
+              WHERE own.account_id = ${account} AND own.role = ${role} AND NOT EXISTS (
+                SELECT 1 FROM membership JOIN account ON account.id = membership.account_id
+                WHERE membership.workspace_id = own.workspace_id AND membership.role = ${role} AND disabled = 0
+                  AND last_sign_in_at IS NOT NULL AND account.id <> ${account})
+              ORDER BY workspace.name, workspace.id`,
+            ({ id, name }) => ({ id, name })
           ),
         permissionsOfRole: (workspace, role) => {
           const known = builtIn.get(role)

@@ -24,6 +24,8 @@ export class SignInPauses extends Context.Service<
      * milliseconds it has to wait; it is then not counted.
      */
     readonly begin: (subject: string) => Effect.Effect<number>
+    /** The attempt was neither right nor wrong: it does not count, and those before it still do. */
+    readonly uncount: (subject: string) => Effect.Effect<void>
     /** The attempt was right: earlier failures are forgotten. */
     readonly succeeded: (subject: string) => Effect.Effect<void>
     /** Deletes up to this many that are over, and returns how many it deleted. */
@@ -51,6 +53,11 @@ export class SignInPauses extends Context.Service<
           yield* sql`UPDATE sign_in_pause SET ${pauseTable.update({ failures, until })} WHERE subject = ${subject}`
           return 0
         }, transaction),
+        uncount: Effect.fnUntraced(function* (subject) {
+          yield* sql`
+            UPDATE sign_in_pause SET failures = failures - 1, until = ${yield* millis}
+            WHERE subject = ${subject} AND failures > 0`
+        }),
         succeeded: (subject) => Effect.asVoid(sql`DELETE FROM sign_in_pause WHERE subject = ${subject}`),
         sweep: Effect.fnUntraced(function* (limit) {
           const rows = yield* sql`DELETE FROM sign_in_pause WHERE subject IN (
