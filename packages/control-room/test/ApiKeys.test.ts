@@ -120,6 +120,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("API keys"
       const deaf = Layer.succeed(Notifier, {
         shared: true,
         subscribe: () => Effect.void,
+        suspect: () => Effect.void,
         notify: () => Effect.void
       })
       const node = Layer.fresh(Store.layer).pipe(Layer.provide([Database.layer, deaf]))

@@ -2,12 +2,15 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import * as Roles from "@signalbox/api/Roles"
 import * as StepRuns from "@signalbox/api/StepRuns"
+import * as Users from "@signalbox/api/Users"
 import { Permission } from "@signalbox/api/contract/Authorization"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { assertError } from "./support/Http.ts"
+import { member, newLogin, own } from "./support/People.ts"
 import { layer, linkWorker, Service } from "./support/Service.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -112,6 +115,33 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a file of
       )
       assertError(yield* get("/console/files/nothing"), 404, "NOT_FOUND", /the file does not exist/)
       assert.strictEqual((yield* raw("POST", path)).status, 405)
+    })
+  )
+
+  // Last: from the first account on, keys open no sessions.
+  it.effect("is for people whose role may read it, in each workspace of theirs", () =>
+    Effect.gen(function* () {
+      const { makeKey, makeWorkspace, raw } = yield* Service
+      const path = (yield* robotFiles({ "log.html": bytes("log") }))("log.html")
+      const as = (cookie: string) => raw("GET", path, { key: null, headers: { ...own, cookie } })
+      const viewer = yield* member({ login: newLogin("viewer"), role: "viewer" })
+      assert.strictEqual((yield* as(viewer.cookie)).text, "log")
+      yield* Roles.put("blind", ["Processes.read_runs"])
+      const blind = yield* member({ login: newLogin("blind"), role: "blind" })
+      assertError(yield* as(blind.cookie), 403, "FORBIDDEN", /this session lacks the permission/)
+      // Another workspace, where the role permits it, lets nobody see files of this one.
+      const other = yield* makeWorkspace
+      const key = yield* makeKey(Permission.literals, other)
+      const joined = yield* raw("POST", `/api/v1/workspaces/${other}/users`, {
+        key,
+        json: { login: blind.user.login, role: "admin" }
+      })
+      assert.strictEqual(joined.status, 200, joined.text)
+      assertError(yield* as(blind.cookie), 403, "FORBIDDEN", /this session lacks the permission/)
+      yield* Users.remove(blind.user.id)
+      assertError(yield* as(blind.cookie), 404, "NOT_FOUND", /the file does not exist/)
+      yield* Users.update(viewer.user.id, { disabled: true })
+      assertError(yield* as(viewer.cookie), 401, "UNAUTHENTICATED", /no session/)
     })
   )
 })

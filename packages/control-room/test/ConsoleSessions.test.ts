@@ -1,12 +1,16 @@
 /** Sessions of the console, as a browser opens and uses them. */
 import { assert, layer as withLayer } from "@effect/vitest"
+import * as ApiKeys from "@signalbox/api/ApiKeys"
 import * as ConsoleTickets from "@signalbox/api/ConsoleTickets"
+import * as Roles from "@signalbox/api/Roles"
+import * as Users from "@signalbox/api/Users"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { assertError, bodyAs } from "./support/Http.ts"
+import { member, newLogin } from "./support/People.ts"
 import { layer, layerIn, Service, temporaryFolder } from "./support/Service.ts"
 
 const Session = Schema.Struct({
@@ -219,6 +223,31 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("an attemp
       for (let attempt = 0; attempt < 10; attempt++)
         assert.strictEqual((yield* from("198.51.100.7", wrong)).status, 403)
       assert.strictEqual((yield* from("198.51.100.8", key)).status, 200)
+    })
+  )
+})
+
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a session of a key that a person owns", (it) => {
+  it.effect("does no more than its owner, and ends with the key", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const sql = yield* SqlClient.SqlClient
+      const made = yield* ApiKeys.create("console", ["Processes.read_runs", "Processes.read_work_items"])
+      const cookie = yield* signedIn(Redacted.value(made.key))
+      const get = (what: string) =>
+        Effect.map(raw("GET", what, { key: null, headers: { cookie } }), ({ status }) => status)
+      const { user } = yield* member({ login: newLogin("ova"), role: "operator" })
+      yield* ApiKeys.setOwner(made.id, user.id)
+      assert.deepStrictEqual([yield* get("process-runs"), yield* get("work-items")], [200, 200])
+      yield* Roles.put("runs", ["Processes.read_runs"])
+      yield* Users.update(user.id, { role: "runs" })
+      assert.deepStrictEqual([yield* get("process-runs"), yield* get("work-items")], [200, 403])
+      yield* Users.update(user.id, { disabled: true })
+      assert.strictEqual(yield* get("process-runs"), 401)
+      yield* Users.update(user.id, { disabled: false })
+      assert.strictEqual(yield* get("process-runs"), 200)
+      yield* sql`UPDATE api_key SET expires_at = '2026-01-01T00:00:00.000Z' WHERE id = ${made.id}`
+      assert.strictEqual(yield* get("process-runs"), 401)
     })
   )
 })

@@ -3,6 +3,7 @@
  * (`Transfers`) never show a file.
  */
 import type { Permission } from "@signalbox/api/contract/Authorization"
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -11,9 +12,12 @@ import { BlobStore } from "../../BlobStore.ts"
 import { ConsoleCookies } from "../edge/ConsoleCookies.ts"
 import { shownFilesPath } from "../edge/ConsoleRoutes.ts"
 import { refuse } from "../edge/Failures.ts"
+import { AccountSessions } from "../store/access/AccountSessions.ts"
 import { ConsoleSessions } from "../store/access/ConsoleSessions.ts"
+import { Memberships } from "../store/access/Memberships.ts"
 import { Files, type StoredFile } from "../store/files/Files.ts"
 import { StepRuns } from "../store/runs/StepRuns.ts"
+import type * as Tokens from "../vault/Tokens.ts"
 import { WorkItems } from "../store/items/WorkItems.ts"
 import { blobResponse } from "./BlobResponses.ts"
 import { attachmentHeaders } from "./Transfers.ts"
@@ -79,20 +83,47 @@ export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const cookies = yield* ConsoleCookies
     const sessions = yield* ConsoleSessions
+    const userSessions = yield* AccountSessions
+    const memberships = yield* Memberships
     const files = yield* Files
     const blobs = yield* BlobStore
     const stepRuns = yield* StepRuns
     const items = yield* WorkItems
 
+    const ended = () => refuse(401, "UNAUTHENTICATED", "no session; open the console again")
     const missing = () => refuse(404, "NOT_FOUND", "the file does not exist, or was deleted")
 
     /** What a session needs to see a file; null for files that are not shown. */
     const neededFor = Effect.fnUntraced(function* (
-      workspace: Parameters<typeof files.find>[0],
+      workspace: WorkspaceId,
       { ownerId }: StoredFile
     ): Effect.fn.Return<Permission | null> {
       if ((yield* stepRuns.get(workspace, ownerId)) !== null) return "Processes.read_run_outputs"
       return (yield* items.get(workspace, ownerId)) === null ? null : "Processes.read_work_items"
+    })
+
+    const visitIn = Effect.fnUntraced(function* (
+      workspace: WorkspaceId,
+      id: string,
+      permissions: ReadonlySet<Permission>
+    ) {
+      const file = yield* files.find(workspace, id)
+      return file === null ? null : { file, needed: yield* neededFor(workspace, file), permissions }
+    })
+
+    /** A file in a workspace of a session, and what the session may do there. Fails when the session has ended. */
+    const visitOf = Effect.fnUntraced(function* (token: Tokens.Token, id: string) {
+      if (token.kind !== "userSession") {
+        const session = (yield* sessions.find(token)) ?? (yield* ended())
+        return yield* visitIn(session.workspaceId, id, session.permissions)
+      }
+      const { account } = (yield* userSessions.find(token, null, true)) ?? (yield* ended())
+      for (const { workspace } of yield* memberships.of(account.id)) {
+        const here = yield* userSessions.find(token, workspace.id, false)
+        const visit = here === null ? null : yield* visitIn(workspace.id, id, here.permissions)
+        if (visit !== null) return visit
+      }
+      return null
     })
 
     const serve = Effect.gen(function* () {
@@ -100,14 +131,12 @@ export const layer = HttpRouter.use(
       const refusal = cookies.refusalOf(request)
       if (refusal !== null) return yield* refuse(403, "FORBIDDEN", refusal)
       const token = cookies.tokenOf(request)
-      const session = token === null ? null : yield* sessions.find(token)
-      if (session === null) return yield* refuse(401, "UNAUTHENTICATED", "no session; open the console again")
       const { params } = yield* HttpRouter.RouteContext
-      const file = yield* files.find(session.workspaceId, params["file_id"] ?? "")
-      const needed = file === null ? null : yield* neededFor(session.workspaceId, file)
-      if (file === null || needed === null) return yield* missing()
-      if (!session.permissions.has(needed)) {
-        return yield* refuse(403, "FORBIDDEN", `the key of this session lacks the permission ${needed}`)
+      if (token === null) return yield* ended()
+      const { file, needed, permissions } = (yield* visitOf(token, params["file_id"] ?? "")) ?? (yield* missing())
+      if (needed === null) return yield* missing()
+      if (!permissions.has(needed)) {
+        return yield* refuse(403, "FORBIDDEN", `this session lacks the permission ${needed}`)
       }
       const known = shown.get(extname(file.name).toLowerCase())
       const fits = known !== undefined && file.size <= known.most && (known !== page || isFramed(request))

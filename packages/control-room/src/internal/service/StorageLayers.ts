@@ -25,6 +25,7 @@ import { Database } from "../store/database/Database.ts"
 import { Notifier } from "../store/database/Notifier.ts"
 import { Accounts } from "../store/access/Accounts.ts"
 import { AccountSessions } from "../store/access/AccountSessions.ts"
+import { AuthorizationChanges } from "../store/access/AuthorizationChanges.ts"
 import { ApiKeys } from "../store/access/ApiKeys.ts"
 import { ConsoleSessions } from "../store/access/ConsoleSessions.ts"
 import { IdempotencyRecords } from "../store/access/IdempotencyRecords.ts"
@@ -77,12 +78,16 @@ import { RoomState } from "../store/room/RoomState.ts"
 import { Signer } from "../transfers/Signer.ts"
 import { MasterKey } from "../vault/MasterKey.ts"
 
-const repositories = Layer.mergeAll(
+/** Who may do what, and tells all nodes when that changes. */
+const access = Layer.mergeAll(
   Accounts.layer,
   AccountSessions.layer,
-  ApiKeys.layer,
-  ConsoleSessions.layer,
-  Memberships.layer,
+  ConsoleSessions.layer.pipe(Layer.provideMerge(ApiKeys.layer)),
+  Memberships.layer
+).pipe(Layer.provideMerge(AuthorizationChanges.layer))
+
+const repositories = Layer.mergeAll(
+  access,
   SignInPauses.layer,
   IdempotencyRecords.layer,
   Workspaces.layer,

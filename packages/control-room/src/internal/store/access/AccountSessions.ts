@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Tokens from "../../vault/Tokens.ts"
 import { Database, type PageRequest, type Rows } from "../database/Database.ts"
-import { Notifier } from "../database/Notifier.ts"
+import { AuthorizationChanges } from "./AuthorizationChanges.ts"
 import { idleLifetime, sessionLifetime, useResolution } from "./ConsoleSessions.ts"
 import { grantedColumns, permissionsOf } from "./Memberships.ts"
 
@@ -115,7 +115,7 @@ export class AccountSessions extends Context.Service<
     AccountSessions,
     Effect.gen(function* () {
       const { millis, newId, page, sql, transaction } = yield* Database
-      const notifier = yield* Notifier
+      const changes = yield* AuthorizationChanges
       const iso = (time: number) => new Date(time).toISOString()
       const later = (time: number, duration: Duration.Duration) => iso(time + Duration.toMillis(duration))
       const before = (time: number, duration: Duration.Duration) => iso(time - Duration.toMillis(duration))
@@ -165,8 +165,8 @@ export class AccountSessions extends Context.Service<
           const row = yield* lookUp(token, null)
           if (row === null || !Tokens.matches(token.secret, row.secret_hash)) return
           yield* sql`DELETE FROM account_session WHERE id = ${row.id}`
-          yield* notifier.notify("session closed", row.account_id)
-        }),
+          yield* changes.tell("session closed", row.account_id)
+        }, transaction),
         list: (account, request) =>
           page(
             { rows: listed, select: sql`SELECT ${listed.columns} FROM account_session` },
@@ -177,8 +177,8 @@ export class AccountSessions extends Context.Service<
         end: Effect.fnUntraced(function* (account, which) {
           const chosen = "only" in which ? sql`id = ${which.only}` : sql`id <> ${which.except ?? ""}`
           yield* sql`DELETE FROM account_session WHERE account_id = ${account} AND ${chosen}`
-          yield* notifier.notify("session closed", account)
-        }),
+          yield* changes.tell("session closed", account)
+        }, transaction),
         createLink: Effect.fnUntraced(function* (account, lifetime) {
           const id = yield* newId
           const { hash, token } = Tokens.make("accountLink", id)

@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Tokens from "../../vault/Tokens.ts"
 import { accountTable } from "./Accounts.ts"
+import { AuthorizationChanges } from "./AuthorizationChanges.ts"
 import { grantedColumns, permissionsOf } from "./Memberships.ts"
 import { Database, type PageRequest, type Rows } from "../database/Database.ts"
 import { Notifier } from "../database/Notifier.ts"
@@ -32,6 +33,7 @@ type KeyRow = typeof keyTable.Type
 export interface ApiKey {
   readonly id: ApiKeyId
   readonly workspaceId: WorkspaceId
+  readonly name: string
   readonly secretHash: string
   readonly permissions: ReadonlySet<Permission>
   /** Milliseconds since 1970. */
@@ -64,6 +66,7 @@ const parse = (row: OwnedRow): ApiKey | null => {
   return {
     id: row.id,
     workspaceId: row.workspace_id,
+    name: row.name,
     secretHash: row.secret_hash,
     expiresAt: row.expires_at === null ? Infinity : Date.parse(row.expires_at),
     permissions:
@@ -100,7 +103,7 @@ export class ApiKeys extends Context.Service<
   {
     /** Returns the key of a token, null when it is unknown or revoked. Reads the database once per key. */
     readonly authenticate: (token: Tokens.Token) => Effect.Effect<ApiKey | null>
-    /** Returns the key with this id, null when it is unknown or may not be used. */
+    /** Returns the key with this id, null when it is unknown, has expired, or may not be used. */
     readonly ofId: (id: string) => Effect.Effect<ApiKey | null>
     /** The name of a key; null when the workspace has no such key. */
     readonly nameOf: (workspace: WorkspaceId, id: string) => Effect.Effect<string | null>
@@ -127,8 +130,9 @@ export class ApiKeys extends Context.Service<
   static readonly layer = Layer.effect(
     ApiKeys,
     Effect.gen(function* () {
-      const { newId, now, page, sql, transaction } = yield* Database
+      const { millis, newId, now, page, sql, transaction } = yield* Database
       const notifier = yield* Notifier
+      const changes = yield* AuthorizationChanges
       const select = sql`
         SELECT ${keyTable.of("api_key")}, account.login, account.disabled, membership.role,
           role.permissions AS role_permissions
@@ -215,7 +219,10 @@ export class ApiKeys extends Context.Service<
           yield* sql`UPDATE api_key SET ${keyTable.update({ permissions })} WHERE id = ${key.id}`
           forget(key.id)
         }),
-        ofId: find,
+        ofId: Effect.fnUntraced(function* (id) {
+          const key = yield* find(id)
+          return key !== null && key.expiresAt > (yield* millis) ? key : null
+        }),
         nameOf: (workspace, id) =>
           queryOne(
             keyTable.pick("name"),
@@ -250,7 +257,7 @@ export class ApiKeys extends Context.Service<
         }, transaction),
         setOwner: Effect.fnUntraced(function* (id, owner) {
           yield* sql`UPDATE api_key SET ${keyTable.update({ owner_id: owner })} WHERE id = ${id}`
-          yield* notifier.notify("key revoked", id)
+          yield* changes.tell("key revoked", id)
         }, transaction),
         find: (workspace, id) =>
           queryOne(ownedRow, sql`${select} WHERE api_key.id = ${id} AND api_key.workspace_id = ${workspace}`, view),
@@ -258,7 +265,7 @@ export class ApiKeys extends Context.Service<
         remove: Effect.fnUntraced(function* (workspace, id) {
           const rows = yield* sql`DELETE FROM api_key WHERE workspace_id = ${workspace} AND id = ${id} RETURNING id`
           if (rows.length === 0) return false
-          yield* notifier.notify("key revoked", id)
+          yield* changes.tell("key revoked", id)
           return true
         }, transaction)
       })

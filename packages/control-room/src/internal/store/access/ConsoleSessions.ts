@@ -4,14 +4,15 @@
  */
 import type { Permission } from "@signalbox/api/contract/Authorization"
 import { ApiKeyId, WorkspaceId } from "@signalbox/api/contract/Ids"
-import { id, json, queryOne, Table, text } from "@signalbox/sql/Table"
+import { id, queryOne, Table, text } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Tokens from "../../vault/Tokens.ts"
 import { Database } from "../database/Database.ts"
-import { Notifier } from "../database/Notifier.ts"
+import { type ApiKey, ApiKeys } from "./ApiKeys.ts"
+import { AuthorizationChanges } from "./AuthorizationChanges.ts"
 
 /** How long a session lasts, used or not. */
 export const sessionLifetime = Duration.hours(12)
@@ -37,15 +38,14 @@ const sessionTable = Table("console_session", {
   expires_at: text,
   last_used_at: text
 })
-const sessionRow = sessionTable.and({ name: text, permissions: json<ReadonlyArray<Permission>>() })
 
 const ticketRow = sessionTable.pick("workspace_id", "api_key_id", "secret_hash")
 
-const view = (row: typeof sessionRow.Type): ConsoleSession => ({
+const view = (row: typeof sessionTable.Type, { id, name, permissions }: ApiKey): ConsoleSession => ({
   id: row.id,
   workspaceId: row.workspace_id,
-  key: { id: row.api_key_id, name: row.name },
-  permissions: new Set(row.permissions),
+  key: { id, name },
+  permissions,
   expiresAt: row.expires_at
 })
 
@@ -77,29 +77,28 @@ export class ConsoleSessions extends Context.Service<
     ConsoleSessions,
     Effect.gen(function* () {
       const { millis, newId, sql, transaction } = yield* Database
-      const notifier = yield* Notifier
+      const changes = yield* AuthorizationChanges
+      const keys = yield* ApiKeys
       const iso = (time: number) => new Date(time).toISOString()
       const later = (time: number, duration: Duration.Duration) => iso(time + Duration.toMillis(duration))
       const before = (time: number, duration: Duration.Duration) => iso(time - Duration.toMillis(duration))
 
       const lookUp = Effect.fnUntraced(function* (token: Tokens.Token) {
         const row = yield* queryOne(
-          sessionRow,
-          sql`
-            SELECT ${sessionTable.of("console_session")}, api_key.name, api_key.permissions
-            FROM console_session JOIN api_key ON api_key.id = console_session.api_key_id
-            WHERE console_session.id = ${token.id}`
+          sessionTable,
+          sql`SELECT ${sessionTable.columns} FROM console_session WHERE id = ${token.id}`
         )
         return row !== null && Tokens.matches(token.secret, row.secret_hash) ? row : null
       })
 
+      /** With what its key may do now, which is never more than the owner of the key. */
       const live = Effect.fnUntraced(function* (token: Tokens.Token) {
         if (token.kind !== "session") return null
         const row = yield* lookUp(token)
         const now = yield* millis
-        return row === null || row.expires_at <= iso(now) || row.last_used_at <= before(now, idleLifetime)
-          ? null
-          : { row, now }
+        if (row === null || row.expires_at <= iso(now) || row.last_used_at <= before(now, idleLifetime)) return null
+        const key = yield* keys.ofId(row.api_key_id)
+        return key === null ? null : { row, now, session: view(row, key) }
       })
 
       return ConsoleSessions.of({
@@ -141,19 +140,19 @@ export class ConsoleSessions extends Context.Service<
         find: Effect.fnUntraced(function* (token) {
           const found = yield* live(token)
           if (found === null) return null
-          const { now, row } = found
+          const { now, row, session } = found
           if (row.last_used_at <= before(now, useResolution)) {
             yield* sql`UPDATE console_session SET last_used_at = ${iso(now)} WHERE id = ${row.id}`
           }
-          return view(row)
+          return session
         }),
-        look: (token) => Effect.map(live(token), (found) => (found === null ? null : view(found.row))),
+        look: (token) => Effect.map(live(token), (found) => found?.session ?? null),
         close: Effect.fnUntraced(function* (token) {
           const row = token.kind === "session" ? yield* lookUp(token) : null
           if (row === null) return
           yield* sql`DELETE FROM console_session WHERE id = ${token.id}`
-          yield* notifier.notify("session closed", row.api_key_id)
-        }),
+          yield* changes.tell("session closed", row.api_key_id)
+        }, transaction),
         sweep: Effect.fnUntraced(function* (limit) {
           const now = yield* millis
           const expired = iso(now)

@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database, type PageRequest, type Rows } from "../database/Database.ts"
-import { Notifier } from "../database/Notifier.ts"
+import { AuthorizationChanges } from "./AuthorizationChanges.ts"
 import { type Account, accountTable } from "./Accounts.ts"
 
 /** An account with its role in a workspace. */
@@ -93,7 +93,7 @@ export class Memberships extends Context.Service<
     Memberships,
     Effect.gen(function* () {
       const { now, page, sql } = yield* Database
-      const notifier = yield* Notifier
+      const changes = yield* AuthorizationChanges
       // The id is that of the membership, whose index is in this order.
       const select = sql`
         SELECT ${memberRow.columns} FROM (
@@ -170,7 +170,7 @@ export class Memberships extends Context.Service<
             sql`SELECT account_id FROM membership WHERE workspace_id = ${workspace} AND role = ${role} LIMIT 1`,
             (rows) => rows.length > 0
           ),
-        changed: Effect.suspend(() => notifier.notify("permissions changed", ""))
+        changed: changes.tell("permissions changed", "")
       })
     })
   )

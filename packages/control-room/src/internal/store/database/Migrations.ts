@@ -15,6 +15,7 @@ import * as Room from "./migrations/initial/Room.ts"
 import * as Webhooks from "./migrations/initial/Webhooks.ts"
 import * as Work from "./migrations/initial/Work.ts"
 import * as Workers from "./migrations/initial/Workers.ts"
+import * as AccessOfPeople from "./migrations/Access.ts"
 import * as AlertGathering from "./migrations/AlertGathering.ts"
 import * as AlertReceivers from "./migrations/AlertReceivers.ts"
 import * as Audit from "./migrations/Audit.ts"
@@ -62,7 +63,8 @@ export const migrations = {
   "0052_limits": Limits.statements,
   "0053_needs": Needs.statements,
   "0054_audit": Audit.statements,
-  "0055_people": People.statements
+  "0055_people": People.statements,
+  "0058_access": AccessOfPeople.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */

@@ -19,7 +19,14 @@ import { steady } from "../../background/BackgroundTask.ts"
 import { Database } from "./Database.ts"
 
 /** What a notification is about. */
-export type Topic = "work" | "limits" | "key revoked" | "session closed" | "permissions changed" | "changed"
+export type Topic =
+  | "work"
+  | "limits"
+  | "key revoked"
+  | "session closed"
+  | "permissions changed"
+  | "authorization"
+  | "changed"
 
 /** Runs for each notification; null: some may have been missed. */
 type Handler = (about: string | null) => Effect.Effect<void>
@@ -54,6 +61,8 @@ export class Notifier extends Context.Service<
     readonly notify: (topic: Topic, about: string) => Effect.Effect<void>
     /** Subscribes until the scope closes. The handler must be quick. */
     readonly subscribe: (topic: Topic, handler: Handler) => Effect.Effect<void, never, Scope.Scope>
+    /** Runs the handlers of these topics as after notifications that may have been missed. */
+    readonly suspect: (topics: ReadonlyArray<Topic>) => Effect.Effect<void>
     /** Whether other nodes may change data without notifying this one. */
     readonly shared: boolean
   }
@@ -63,8 +72,13 @@ export class Notifier extends Context.Service<
     Notifier,
     Effect.gen(function* () {
       const { sql } = yield* Database
-      const { subscribe, publish } = makeHandlers()
-      return Notifier.of({ subscribe, shared: false, notify: (topic, about) => sql.afterCommit(publish(topic, about)) })
+      const { publish, subscribe, suspect } = makeHandlers()
+      return Notifier.of({
+        subscribe,
+        suspect,
+        shared: false,
+        notify: (topic, about) => sql.afterCommit(publish(topic, about))
+      })
     })
   )
 
@@ -77,7 +91,7 @@ export class Notifier extends Context.Service<
       Effect.gen(function* () {
         const { sql } = yield* Database
         const listening = yield* Listening
-        const { subscribe, missed, publish } = makeHandlers()
+        const { missed, publish, subscribe, suspect } = makeHandlers()
         const node = randomUUID()
         const channel = channelOf(schema)
         const received = Effect.fnUntraced(function* (text: string) {
@@ -126,6 +140,7 @@ export class Notifier extends Context.Service<
         )
         return Notifier.of({
           subscribe,
+          suspect,
           shared: true,
           notify: (topic, about) =>
             sql.afterCommit(
@@ -146,7 +161,14 @@ const makeHandlers = () => {
     Effect.forEach([...handlers], (known) => (known.topic === topic ? known.handler(about) : Effect.void), {
       discard: true
     })
-  const missed = Effect.suspend(() => Effect.forEach([...handlers], ({ handler }) => handler(null), { discard: true }))
+  const suspect = (topics: ReadonlyArray<Topic> | null) =>
+    Effect.suspend(() =>
+      Effect.forEach(
+        [...handlers],
+        ({ handler, topic }) => (topics === null || topics.includes(topic) ? handler(null) : Effect.void),
+        { discard: true }
+      )
+    )
   const subscribe = (topic: Topic, handler: Handler) =>
     Effect.asVoid(
       Effect.acquireRelease(
@@ -158,5 +180,5 @@ const makeHandlers = () => {
         (known) => Effect.sync(() => handlers.delete(known))
       )
     )
-  return { subscribe, missed, publish }
+  return { subscribe, suspect, missed: suspect(null), publish }
 }

@@ -1,0 +1,12 @@
+/** What nodes know of permissions, and workspaces that ask for a second factor. */
+import type { Statement } from "@signalbox/sql/Migrations"
+
+export const statements: ReadonlyArray<Statement> = [
+  // One row, which every change of who may do what raises.
+  `CREATE TABLE authorization_revision (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    revision INTEGER NOT NULL
+  )`,
+  `INSERT INTO authorization_revision (id, revision) VALUES (1, 0)`,
+  `ALTER TABLE workspace ADD COLUMN second_factor_required INTEGER NOT NULL DEFAULT 0`
+]
