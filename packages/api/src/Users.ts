@@ -10,7 +10,7 @@ import { page, pageSize, refusing, refusingStream } from "./internal/calls/Known
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
-export type { Invitation, User, UserChange, UserInvited, UserLink, UserSession } from "./contract/Users.ts"
+export type { Invitation, SignInRules, User, UserChange, UserInvited, UserLink, UserSession } from "./contract/Users.ts"
 
 const call = {
   list: returning<Page<contract.User>, InvalidRequest>()(inWorkspace(contract.list)),
@@ -20,7 +20,10 @@ const call = {
   createLink: returning<contract.UserLink, Conflict | NotFound>()(inWorkspace(contract.createLink)),
   remove: returning<Deleted<UserId>, Conflict | NotFound>()(inWorkspace(contract.remove)),
   listSessions: returning<Page<contract.UserSession>, InvalidRequest | NotFound>()(inWorkspace(contract.listSessions)),
-  endSessions: returning<Deleted<UserId>, NotFound>()(inWorkspace(contract.endSessions))
+  endSessions: returning<Deleted<UserId>, NotFound>()(inWorkspace(contract.endSessions)),
+  removeSecondFactor: returning<Deleted<UserId>, NotFound>()(inWorkspace(contract.removeSecondFactor)),
+  signInRules: returning<contract.SignInRules>()(inWorkspace(contract.signInRules)),
+  setSignInRules: returning<contract.SignInRules, InvalidRequest>()(inWorkspace(contract.setSignInRules))
 }
 
 /** Returns one page, oldest first. */
@@ -84,4 +87,21 @@ export const listSessions = Effect.fn("Users.listSessions")(
 /** Signs a user out everywhere. */
 export const endSessions = Effect.fn("Users.endSessions")((user: UserId) =>
   call.endSessions({ params: { user_id: user } })
+)
+
+/** Removes the second factor of a user who has lost it, and signs them out. */
+export const removeSecondFactor = Effect.fn("Users.removeSecondFactor")((user: UserId) =>
+  call.removeSecondFactor({ params: { user_id: user } })
+)
+
+/** Returns what the workspace asks of members when they sign in. */
+export const signInRules = Effect.fn("Users.signInRules")(() => call.signInRules({}))
+
+/**
+ * Changes what the workspace asks of members when they sign in. Members with a password and without the second factor that is required
+ * from now on are signed out, and set one up when they sign in again.
+ */
+export const setSignInRules = Effect.fn("Users.setSignInRules")(
+  (rules: contract.SignInRules) => call.setSignInRules({ payload: rules }),
+  refusing("users.setSignInRules", { 0: contract.SignInRules })
 )

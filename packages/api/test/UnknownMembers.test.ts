@@ -48,6 +48,10 @@ const cases: Readonly<Record<string, readonly [args: ReadonlyArray<unknown>, mes
   "Users.stream": [[{ limt: 1 }], /^limt: .*did you mean limit\?$/],
   "Users.listSessions": [["u", { limt: 1 }], /^limt: .*did you mean limit\?$/],
   "Users.invite": [[{ login: "a", rol: "viewer" }], /^rol: .*did you mean role\?$/],
+  "Users.setSignInRules": [
+    [{ second_factor_required: true, idle: 1 }],
+    /^idle: no such member of users\.setSignInRules/
+  ],
   "Users.update": [["u", { rol: "viewer" }], /^rol: .*did you mean role\?$/],
   "Audit.list": [[{ actr: "k" }], /^actr: .*did you mean actor\?$/],
   "Audit.stream": [[{ actr: "k" }], /^actr: .*did you mean actor\?$/],
@@ -275,7 +279,7 @@ describe("an unknown member", () => {
         const takesNone =
           /\.(get\w*|limits|steps|remove\w*|retry|markAsDone|rotate\w*|test|unmute|next|cancel|hasEnded|startAgain)$/
         const takesIds =
-          /\.(resume|resolve|reopen|drain|rename|addWorker|redeliver|promote|download\w*|events|setOwner|createLink|endSessions)$/
+          /\.(resume|resolve|reopen|drain|rename|addWorker|redeliver|promote|download\w*|events|setOwner|createLink|endSessions|signInRules)$/
         const more =
           /^(ApiKeys|Assets|TaskPackages|WorkerGroups|Workspaces)\.create$|^Assistants\.(startRun|heartbeat|completeRun)$/
         const rest = /^Roles\.(all|put)$|^StepRuns\.consoleMessages$|^Schedules\.pause$/

@@ -45,7 +45,8 @@ const inBackground = new Set([
 /** The order, in three parts: each operation has what it needs from those before it. Words in capitals are scenes. */
 const beforeRun = `
 getWorkspace getRoom resumeRoom createWorkspace createApiKey createConsoleTicket watchChanges
-putRole getRoles inviteUser createUserLink getUser listUsers updateUser listUserSessions endUserSessions updateApiKey
+putRole getRoles inviteUser createUserLink getUser listUsers updateUser listUserSessions endUserSessions deleteUserSecondFactor
+putSignInRules getSignInRules updateApiKey
 listApiKeys
 
 createAsset createAssetUpload getAssetUpload getAsset listAssets

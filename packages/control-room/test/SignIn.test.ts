@@ -6,9 +6,21 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import { Secret, TOTP } from "otpauth"
 import { assertError, bodyAs } from "./support/Http.ts"
-import { cookiesOf, linkOf, member, newLogin, own, page, password, signIn } from "./support/People.ts"
+import {
+  afterPauses,
+  codeOf,
+  cookiesOf,
+  enrol,
+  Enrolment,
+  linkOf,
+  member,
+  newLogin,
+  own,
+  page,
+  password,
+  signIn
+} from "./support/People.ts"
 import { layer, Service } from "./support/Service.ts"
 
 const Session = Schema.Struct({
@@ -20,31 +32,10 @@ const Account = Schema.Struct({
   second_factor: Schema.Boolean,
   sessions: Schema.Array(Schema.Struct({ id: Schema.String, current: Schema.Boolean }))
 })
-const Enrolment = Schema.Struct({ secret: Schema.String, url: Schema.String, pending: Schema.String })
-const Codes = Schema.Struct({ recovery_codes: Schema.Array(Schema.String) })
 
 const show = (cookie: string) => page("GET", "/console/session", undefined, cookie)
 const runs = (cookie: string) =>
   Effect.flatMap(Service, ({ raw }) => raw("GET", "process-runs", { key: null, headers: { cookie } }))
-const codeOf = (secret: string, at = Date.now()) =>
-  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: at })
-
-/** Attempts that come after the pause of those before. */
-const afterPauses = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE sign_in_pause SET until = 0`)
-
-/** A second factor for who is signed in with these cookies. */
-const enrol = Effect.fnUntraced(function* (cookie: string) {
-  const begun = bodyAs(Enrolment, yield* page("POST", "/console/account/second-factor", { password }, cookie))
-  const confirmed = yield* page(
-    "POST",
-    "/console/account/second-factor/confirm",
-    // The step before, so that the present one is still good to sign in.
-    { pending: begun.pending, code: codeOf(begun.secret, Date.now() - 30_000) },
-    cookie
-  )
-  return { ...begun, confirmed, codes: bodyAs(Codes, confirmed).recovery_codes, cookie: cookiesOf(confirmed) }
-})
-
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("signing in", (it) => {
   it.effect("opens a session with the permissions of the role, whatever the case of the login", () =>
     Effect.gen(function* () {

@@ -68,6 +68,31 @@ export const endSessions: EndpointOf<typeof declared.endSessions> = endpoint(
   .annotate(RequiredPermission, "Workspace.manage_users")
   .annotate(Audited, entry("user"))
 
+/**
+ * Extension: removes the second factor of a user who has lost it, and signs them out. Of an account that also belongs to another
+ * workspace, or operates the room, only who has `Room.manage` does.
+ */
+export const removeSecondFactor: EndpointOf<typeof declared.removeSecondFactor> = endpoint(
+  declared.removeSecondFactor,
+  "Remove the second factor of a user"
+)
+  .annotate(RequiredPermission, "Workspace.manage_users")
+  .annotate(Audited, entry("user"))
+
+/** Extension. */
+export const signInRules: EndpointOf<typeof declared.signInRules> = endpoint(
+  declared.signInRules,
+  "Get what the workspace asks of members when they sign in"
+).annotate(RequiredPermission, "Workspace.read_users")
+
+/** Extension: when a second factor is required from now on, members with a password and without one are signed out. */
+export const setSignInRules: EndpointOf<typeof declared.setSignInRules> = endpoint(
+  declared.setSignInRules,
+  "Change what the workspace asks of members when they sign in"
+)
+  .annotate(RequiredPermission, "Workspace.manage_users")
+  .annotate(Audited, entry("workspace"))
+
 export const Users: Group<
   "users",
   | typeof list
@@ -77,8 +102,23 @@ export const Users: Group<
   | typeof createLink
   | typeof remove
   | typeof listSessions
-  | typeof endSessions,
+  | typeof endSessions
+  | typeof removeSecondFactor
+  | typeof signInRules
+  | typeof setSignInRules,
   WorkspaceAuthorization
 > = /* @__PURE__ */ HttpApiGroup.make("users")
-  .add(list, get, invite, update, createLink, remove, listSessions, endSessions)
+  .add(
+    list,
+    get,
+    invite,
+    update,
+    createLink,
+    remove,
+    listSessions,
+    endSessions,
+    removeSecondFactor,
+    signInRules,
+    setSignInRules
+  )
   .middleware(WorkspaceAuthorization)

@@ -177,6 +177,9 @@ POST   /workspaces/{w}/users/{user_id}/link                            Workspace
 DELETE /workspaces/{w}/users/{user_id}                                 Workspace.manage_users
 GET    /workspaces/{w}/users/{user_id}/sessions                        Workspace.manage_users
 DELETE /workspaces/{w}/users/{user_id}/sessions                        Workspace.manage_users
+DELETE /workspaces/{w}/users/{user_id}/second-factor                   Workspace.manage_users
+GET    /workspaces/{w}/sign-in-rules                                   Workspace.read_users
+POST   /workspaces/{w}/sign-in-rules                                   Workspace.manage_users
 
 GET    /workspaces/{w}/roles                                           Workspace.read_users
 POST   /workspaces/{w}/roles/{role_name}                               Workspace.manage_users

@@ -3,7 +3,10 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Users from "@signalbox/api/Users"
-import type { Answer } from "./Http.ts"
+import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
+import { Secret, TOTP } from "otpauth"
+import { type Answer, bodyAs } from "./Http.ts"
 import { Service } from "./Service.ts"
 
 /** What a browser sends with requests of the console itself. */
@@ -45,3 +48,27 @@ export const member = Effect.fnUntraced(function* (invitation: Users.Invitation)
 
 /** A login that no other test has. */
 export const newLogin = (name: string) => `${name}-${crypto.randomUUID().slice(0, 8)}`
+
+/** A second factor that is set up. */
+export const Enrolment = Schema.Struct({ secret: Schema.String, url: Schema.String, pending: Schema.String })
+export const Codes = Schema.Struct({ recovery_codes: Schema.Array(Schema.String) })
+
+/** The code that an app shows. */
+export const codeOf = (secret: string, at = Date.now()) =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: at })
+
+/** Attempts that come after the pause of those before. */
+export const afterPauses = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE sign_in_pause SET until = 0`)
+
+/** A second factor for who is signed in with these cookies. */
+export const enrol = Effect.fnUntraced(function* (cookie: string) {
+  const begun = bodyAs(Enrolment, yield* page("POST", "/console/account/second-factor", { password }, cookie))
+  const confirmed = yield* page(
+    "POST",
+    "/console/account/second-factor/confirm",
+    // The step before, so that the present one is still good to sign in.
+    { pending: begun.pending, code: codeOf(begun.secret, Date.now() - 30_000) },
+    cookie
+  )
+  return { ...begun, confirmed, codes: bodyAs(Codes, confirmed).recovery_codes, cookie: cookiesOf(confirmed) }
+})

@@ -262,6 +262,8 @@ export const generalFields: Readonly<Record<string, string>> = {
   running: "Its runs that have not ended.",
   schedule: "The schedule; absent: all of them.",
   second_factor: "Whether the account asks for a code of an authenticator app when it signs in.",
+  second_factor_required:
+    "Whether members with a password need a second factor. Who has none sets one up at the next sign-in.",
   seconds: "How long, in seconds.",
   secret: "The secret that signs messages. Treat it like a password.",
   security: "`starttls` (default), `tls` from the first byte, or `none`, which sends no password.",

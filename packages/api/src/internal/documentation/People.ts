@@ -42,7 +42,7 @@ export const users: Documented<typeof Users> = {
   },
   inviteUser: {
     description:
-      "Makes a person a user of the workspace. A login that is new in the room gets an account, and `link` in the response lets them choose a password, once and within 72 hours; it is returned only here. An account that exists keeps its name and address, and `link` is null where it has a password.",
+      "Makes a person a user of the workspace. A login that is new in the room gets an account, and `link` in the response lets them choose a password, once and within 72 hours; it is returned only here. An account that exists keeps its name and address, and `link` is null where it has a password, or belongs to another workspace too, which only who operates the room may let in.",
     request: { login: "ada@example.com", first_name: "Ada", last_name: "Lovelace", role: "operator" },
     response: { ...user, email: null, state: "invited", last_sign_in_at: null, link },
     errors: {
@@ -97,6 +97,24 @@ export const users: Documented<typeof Users> = {
     description: "Signs a user out in every browser.",
     response: { id: ids.user, deleted: true },
     errors: { 403: elsewhere, 404: unknown("user") }
+  },
+  deleteUserSecondFactor: {
+    description:
+      "Removes the second factor of a user who has lost the app and the recovery codes, and signs them out. The password alone lets them in then, unless a workspace of theirs requires a second factor: they set one up at the next sign-in.",
+    response: { id: ids.user, deleted: true },
+    errors: { 403: elsewhere, 404: unknown("user") }
+  },
+  getSignInRules: {
+    description: "Returns what the workspace asks of members when they sign in.",
+    response: { second_factor_required: true },
+    errors: {}
+  },
+  putSignInRules: {
+    description:
+      "Changes what the workspace asks of members when they sign in. When a second factor is required from now on, members who have a password and no second factor are signed out, and set one up when they sign in again. Keys are not concerned.",
+    request: { second_factor_required: true },
+    response: { second_factor_required: true },
+    errors: { 400: badBody }
   }
 }
 

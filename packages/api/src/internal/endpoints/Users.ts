@@ -51,7 +51,7 @@ export class UserLink extends Struct<UserLink>()({
   expires_at: Timestamp
 }) {}
 
-/** A new member; `link` is the invitation, shown only here, and null for an account that has a password already. */
+/** A new member; `link` is the invitation, shown only here, and null for an account that has a password already, or belongs to another workspace too. */
 export class UserInvited extends Struct<UserInvited>("UserInvited")({
   ...fields,
   link: Schema.NullOr(UserLink)
@@ -87,6 +87,12 @@ export class UserSession extends Struct<UserSession>("UserSession")({
   address: Schema.NullOr(Schema.String),
   /** What the browser says it is. */
   browser: Name
+}) {}
+
+/** What the workspace asks of members when they sign in. */
+export class SignInRules extends Struct<SignInRules>("SignInRules")({
+  /** Whether members with a password need a second factor; who has none sets one up at the next sign-in. */
+  second_factor_required: Schema.Boolean
 }) {}
 
 const path = "/workspaces/:workspace_id/users"
@@ -145,6 +151,33 @@ export const listSessions = /* @__PURE__ */ Endpoint.get("listUserSessions", `${
   query: listQuery,
   success: Page(UserSession),
   error: [InvalidRequestResponse, NotFoundResponse, ForbiddenResponse]
+}))
+
+export const removeSecondFactor = /* @__PURE__ */ Endpoint.delete(
+  "deleteUserSecondFactor",
+  `${one}/second-factor`,
+  () => ({
+    extension: true,
+    params,
+    success: Deleted(UserId),
+    error: [NotFoundResponse, ForbiddenResponse]
+  })
+)
+
+const rules = "/workspaces/:workspace_id/sign-in-rules"
+
+export const signInRules = /* @__PURE__ */ Endpoint.get("getSignInRules", rules, () => ({
+  extension: true,
+  params: { workspace_id: WorkspaceId },
+  success: SignInRules
+}))
+
+export const setSignInRules = /* @__PURE__ */ Endpoint.post("putSignInRules", rules, () => ({
+  extension: true,
+  params: { workspace_id: WorkspaceId },
+  payload: SignInRules,
+  success: SignInRules,
+  error: InvalidRequestResponse
 }))
 
 export const endSessions = /* @__PURE__ */ Endpoint.delete("endUserSessions", `${one}/sessions`, () => ({

@@ -48,6 +48,15 @@ export interface UsersClient {
   ) => ApiPromise<ListPage<Users.UserSession>>
   /** Signs a user out everywhere. */
   readonly endSessions: (user: string, options?: CallOptions) => ApiPromise<Deleted<UserId>>
+  /** Removes the second factor of a user who has lost it, and signs them out. */
+  readonly removeSecondFactor: (user: string, options?: CallOptions) => ApiPromise<Deleted<UserId>>
+  /** Returns what the workspace asks of members when they sign in. */
+  readonly signInRules: (options?: CallOptions) => ApiPromise<Users.SignInRules>
+  /**
+   * Changes what the workspace asks of members when they sign in; who lacks it is signed out.
+   * @example await room.users.setSignInRules({ second_factor_required: true })
+   */
+  readonly setSignInRules: (rules: Users.SignInRules, options?: CallOptions) => ApiPromise<Users.SignInRules>
 }
 
 export const users = /* @__PURE__ */ members<UsersClient>(Users, {
@@ -59,7 +68,10 @@ export const users = /* @__PURE__ */ members<UsersClient>(Users, {
   createLink: 1,
   remove: 1,
   listSessions: 2,
-  endSessions: 1
+  endSessions: 1,
+  removeSecondFactor: 1,
+  signInRules: 0,
+  setSignInRules: 1
 })
 
 /** Roles of the users of the workspace. */

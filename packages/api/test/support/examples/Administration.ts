@@ -83,6 +83,7 @@ export const administrationExamples: ReadonlyArray<Example> = [
     ...user,
     link: { url: "http://127.0.0.1:4700/console/#link=sbi_l1_secret", expires_at: at }
   }),
+  of("SignInRules", Users.SignInRules, { second_factor_required: true }),
   of("UserSession", Users.UserSession, {
     id: "s1",
     created_at: at,

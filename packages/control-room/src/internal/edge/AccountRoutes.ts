@@ -8,10 +8,11 @@ import { SecondFactor } from "./SecondFactor.ts"
 import { SignIn } from "./SignIn.ts"
 import { type Account, Accounts } from "../store/access/Accounts.ts"
 import { AccountSessions } from "../store/access/AccountSessions.ts"
+import { Memberships } from "../store/access/Memberships.ts"
 import { ClientAddress } from "./ClientAddress.ts"
 import { ConsoleCookies } from "./ConsoleCookies.ts"
 import { refuse } from "./Failures.ts"
-import { bodyOf, fromOf } from "./SignInRoutes.ts"
+import { bodyOf, fromOf, wrongFirstCode } from "./SignInRoutes.ts"
 
 export const accountPath = "/console/account"
 
@@ -31,6 +32,7 @@ export const layer = HttpRouter.use(
     const clients = yield* ClientAddress
     const accounts = yield* Accounts
     const sessions = yield* AccountSessions
+    const memberships = yield* Memberships
     const signIn = yield* SignIn
     const secondFactor = yield* SecondFactor
 
@@ -108,14 +110,7 @@ export const layer = HttpRouter.use(
       const { account, request } = yield* own
       const { code, pending } = yield* confirmIn(request)
       if (account.totp_secret !== null) return yield* refuse(409, "CONFLICT", "the account has a second factor already")
-      const codes = yield* secondFactor.confirm(account, pending, code)
-      if (codes === null) {
-        return yield* refuse(
-          400,
-          "INVALID_REQUEST",
-          "code: is wrong; check the clock of the phone and try the next one"
-        )
-      }
+      const codes = (yield* secondFactor.confirm(account, pending, code)) ?? (yield* wrongFirstCode())
       return yield* renewed(request, account, { recovery_codes: codes })
     })
 
@@ -123,7 +118,13 @@ export const layer = HttpRouter.use(
       const { account, request } = yield* own
       const { code, password } = yield* removeIn(request)
       yield* confirmed(request, account, password, code)
-      yield* secondFactor.remove(account.id)
+      yield* accounts.removeSecondFactor(account.id)
+      // Where one is required, another is set up at the next sign-in.
+      if (yield* memberships.needsSecondFactor(account.id)) {
+        yield* sessions.end(account.id, { except: null })
+        const body = HttpServerResponse.jsonUnsafe({ removed: true })
+        return HttpServerResponse.setHeader(body, "set-cookie", cookies.cookie(null))
+      }
       return yield* renewed(request, account, { removed: true })
     })
 

@@ -114,8 +114,9 @@ export class Auditing extends Context.Service<
           const asked =
             fieldsOf(isRead ? input.query : input.payload) ??
             (input.payload === undefined ? {} : { payload: input.payload })
+          const isDeleted = endpoint.method === "DELETE" && endpoint.path.endsWith(`:${parameter}`)
           const entryOf = (answered: Fields, now: Fields | null): NewEntry => {
-            const after = endpoint.method === "DELETE" && read !== undefined ? null : { ...asked, ...answered, ...now }
+            const after = isDeleted && read !== undefined ? null : { ...asked, ...answered, ...now }
             return {
               workspaceId: principal.workspaceId,
               actor,

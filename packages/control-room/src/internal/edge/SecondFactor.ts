@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import { Secret, TOTP } from "otpauth"
 import { createHash, randomBytes } from "node:crypto"
 import { type Account, Accounts } from "../store/access/Accounts.ts"
+import { Database } from "../store/database/Database.ts"
 import { Seal } from "../store/vault/Seal.ts"
 
 const periodSeconds = 30
@@ -44,20 +45,23 @@ export class SecondFactor extends Context.Service<
   {
     /** Begins an enrolment; nothing changes before `confirm`. */
     readonly begin: (account: Account) => Effect.Effect<Enrolment>
-    /** Ends it with the first code; returns the recovery codes, which are shown only here. Null when the code is wrong. */
+    /**
+     * Ends it with the first code; returns the recovery codes, which are shown only here. Null when the code is wrong, or the account has a
+     * second factor meanwhile.
+     */
     readonly confirm: (account: Account, pending: string, code: string) => Effect.Effect<ReadonlyArray<string> | null>
     /**
      * Whether a code of the app or a recovery code is right. Each is accepted once: of the app, no code of the same or an earlier time
      * step either.
      */
     readonly accept: (account: Account, code: string) => Effect.Effect<boolean>
-    readonly remove: (account: UserId) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/edge/SecondFactor") {
   static readonly layer = Layer.effect(
     SecondFactor,
     Effect.gen(function* () {
       const accounts = yield* Accounts
+      const { transaction } = yield* Database
       const { open, seal } = yield* Seal
 
       /** The time step of a code, of this one or the step before or after; null when it is wrong. */
@@ -77,10 +81,15 @@ export class SecondFactor extends Context.Service<
           const secret = yield* Effect.catchCause(open(pending, pendingOf(id)), () => Effect.succeed(null))
           const step = secret === null ? null : yield* stepOf(secret, code)
           if (secret === null || step === null) return null
-          yield* accounts.update(id, { totp_secret: yield* seal(secret, contextOf(id)), totp_step: step })
+          const sealed = yield* seal(secret, contextOf(id))
           const codes = Array.from({ length: recoveryCodes }, newRecoveryCode)
-          yield* accounts.setRecoveryCodes(id, codes.map(hashOf))
-          return codes
+          return yield* transaction(
+            Effect.gen(function* () {
+              if (!(yield* accounts.addSecondFactor(id, sealed, step))) return null
+              yield* accounts.setRecoveryCodes(id, codes.map(hashOf))
+              return codes
+            })
+          )
         }),
         accept: Effect.fnUntraced(function* ({ id, totp_secret }, given) {
           const code = given.replaceAll(/\s/g, "")
@@ -88,9 +97,7 @@ export class SecondFactor extends Context.Service<
           if (!isTotp(code)) return yield* accounts.useRecoveryCode(id, hashOf(code))
           const step = yield* stepOf(yield* open(totp_secret, contextOf(id)), code)
           return step !== null && (yield* accounts.acceptStep(id, step))
-        }),
-        remove: (id) =>
-          Effect.andThen(accounts.update(id, { totp_secret: null, totp_step: null }), accounts.setRecoveryCodes(id, []))
+        })
       })
     })
   )

@@ -12,7 +12,7 @@ import { Database } from "../store/database/Database.ts"
 import { loginKey } from "../engine/Logins.ts"
 import { Passwords, refusalOf } from "../vault/Passwords.ts"
 import type * as Tokens from "../vault/Tokens.ts"
-import { SecondFactor } from "./SecondFactor.ts"
+import { type Enrolment, SecondFactor } from "./SecondFactor.ts"
 
 export interface Attempt {
   readonly login: string
@@ -53,6 +53,8 @@ export class SignIn extends Context.Service<
      * codes.
      */
     readonly check: (attempt: Attempt, from: From) => Effect.Effect<Account | "code needed", Refusal>
+    /** A second factor that a workspace of the account requires, to be set up before it is let in; null: none. */
+    readonly enrolment: (account: Account) => Effect.Effect<Enrolment | null>
     /** Lets an account in: the text of its new session. */
     readonly enter: (account: UserId, from: From) => Effect.Effect<string>
     /**
@@ -110,6 +112,10 @@ export class SignIn extends Context.Service<
           yield* pauses.succeeded(subject)
           if (isWeak) yield* accounts.update(account.id, { password: yield* hash(password) })
           return account
+        }),
+        enrolment: Effect.fnUntraced(function* (account) {
+          if (account.totp_secret !== null || !(yield* memberships.needsSecondFactor(account.id))) return null
+          return yield* secondFactor.begin(account)
         }),
         enter: Effect.fnUntraced(function* (account, from) {
           yield* accounts.update(account, { last_sign_in_at: yield* now })

@@ -19,6 +19,7 @@ import { ConsoleCookies } from "./ConsoleCookies.ts"
 import { type Refusal, refuse } from "./Failures.ts"
 import { textOfBody } from "./Incoming.ts"
 import * as SessionEntries from "./SessionEntries.ts"
+import { SecondFactor } from "./SecondFactor.ts"
 import { SessionViews } from "./SessionViews.ts"
 import * as SignInAttempts from "./SignInAttempts.ts"
 import { UnauthenticatedRequests } from "./UnauthenticatedRequests.ts"
@@ -29,7 +30,14 @@ export const linkPath = "/console/link"
 type Request = HttpServerRequest.HttpServerRequest
 
 const Text = Schema.String.check(Schema.isMaxLength(1024))
-const Login = Schema.Struct({ login: Text, password: Text, code: Schema.optionalKey(Text) })
+const Login = Schema.Struct({
+  login: Text,
+  password: Text,
+  /** Of the second factor; with `pending`, the first code of the one that is set up. */
+  code: Schema.optionalKey(Text),
+  /** Of the enrolment that the response before has asked for. */
+  pending: Schema.optionalKey(Text)
+})
 const Link = Schema.Struct({
   link: Text,
   /** Undefined: only whose link it is. */
@@ -59,7 +67,11 @@ export const bodyOf = <S extends Schema.Codec<unknown, unknown>>(
   })
 }
 
-const loginIn = bodyOf(Login, "{login, password, code?}")
+/** Of a second factor that is set up. */
+export const wrongFirstCode = () =>
+  refuse(400, "INVALID_REQUEST", "code: is wrong; check the clock of the phone and try the next one")
+
+const loginIn = bodyOf(Login, "{login, password, code?, pending?}")
 const linkIn = bodyOf(Link, "{link, password?, replace?}")
 
 /** `mayBeInsecure`: whether passwords may come over plain HTTP from other machines. */
@@ -73,6 +85,7 @@ export const layer = ({ mayBeInsecure }: { readonly mayBeInsecure: boolean }) =>
       const accounts = yield* Accounts
       const sessions = yield* AccountSessions
       const signIn = yield* SignIn
+      const secondFactor = yield* SecondFactor
       const views = yield* SessionViews
       const limiter = yield* UnauthenticatedRequests
       const attempts = yield* SignInAttempts.make
@@ -98,8 +111,8 @@ export const layer = ({ mayBeInsecure }: { readonly mayBeInsecure: boolean }) =>
         return text
       }, transaction)
 
-      /** A new session; that of the browser before ends. */
-      const enter = Effect.fnUntraced(function* (request: Request, account: Account) {
+      /** A new session; that of the browser before ends. `body`: what is returned in place of the session. */
+      const enter = Effect.fnUntraced(function* (request: Request, account: Account, body?: object) {
         const old = cookies.tokenOf(request)
         if (old?.kind === "userSession") yield* sessions.close(old)
         const text = yield* entered(request, account)
@@ -107,7 +120,20 @@ export const layer = ({ mayBeInsecure }: { readonly mayBeInsecure: boolean }) =>
         const view = token === null ? null : yield* views.ofUser(token, null)
         if (view === null) return yield* refuse(401, "UNAUTHENTICATED", "the account was disabled")
         const set = Cookies.fromSetCookie([cookies.cookie(text), cookies.known(account.login)])
-        return HttpServerResponse.replaceCookies(view, set)
+        return HttpServerResponse.replaceCookies(body === undefined ? view : HttpServerResponse.jsonUnsafe(body), set)
+      })
+
+      /** What a workspace requires is set up before there is a session. */
+      const enterOrEnrol = Effect.fnUntraced(function* (
+        request: Request,
+        account: Account,
+        { code, pending }: { readonly code?: string; readonly pending?: string }
+      ) {
+        const enrolment = yield* signIn.enrolment(account)
+        if (enrolment === null) return yield* enter(request, account)
+        if (code === undefined || pending === undefined) return HttpServerResponse.jsonUnsafe({ enrol: enrolment })
+        const codes = (yield* secondFactor.confirm(account, pending, code)) ?? (yield* wrongFirstCode())
+        return yield* enter(request, account, { recovery_codes: codes })
       })
 
       const open = Effect.gen(function* () {
@@ -119,7 +145,7 @@ export const layer = ({ mayBeInsecure }: { readonly mayBeInsecure: boolean }) =>
         const checked = yield* signIn.check({ code: undefined, ...attempt }, fromOf(request, { clients, isKnown }))
         yield* putBack
         if (checked === "code needed") return HttpServerResponse.jsonUnsafe({ code_needed: true })
-        return yield* enter(request, checked)
+        return yield* enterOrEnrol(request, checked, attempt)
       })
 
       /** Whose link it is; with a password, chooses that one and signs in. */
@@ -151,7 +177,7 @@ export const layer = ({ mayBeInsecure }: { readonly mayBeInsecure: boolean }) =>
         yield* signIn.setPasswordBy(token, account, password)
         // A link replaces the password alone, or whoever has one gets past the second factor.
         if (account.totp_secret !== null) return HttpServerResponse.jsonUnsafe({ code_needed: true })
-        return yield* enter(request, account)
+        return yield* enterOrEnrol(request, account, {})
       })
 
       /** So that nobody who has no account meets a form for one. */

@@ -16,6 +16,7 @@ import { Accounts } from "../store/access/Accounts.ts"
 import { AccountSessions } from "../store/access/AccountSessions.ts"
 import { ApiKeys } from "../store/access/ApiKeys.ts"
 import { type Member, Memberships } from "../store/access/Memberships.ts"
+import { Workspaces } from "../store/access/Workspaces.ts"
 import { Database } from "../store/database/Database.ts"
 
 const invitationLifetime = Duration.hours(72)
@@ -47,6 +48,7 @@ export const layer = Endpoints.group(
     const memberships = yield* Memberships
     const sessions = yield* AccountSessions
     const keys = yield* ApiKeys
+    const workspaces = yield* Workspaces
     const publicUrl = yield* PublicUrl
     const { transaction } = yield* Database
     const { page } = yield* Pagination
@@ -140,6 +142,7 @@ export const layer = Endpoints.group(
           known ?? (yield* accounts.create({ login, ...namesOf(login, first_name, last_name), email, manages_room }))
         if (account === null) return yield* conflict(`login: ${login} is taken`)
         yield* memberships.put(workspace, account.id, role)
+        if (yield* workspaces.requiresSecondFactor(workspace)) yield* sessions.endWithoutFactor(workspace)
         yield* memberships.changed
         const member = { ...account, role }
         return { ...view(member), link: mayLink ? yield* linkFor(member) : null }
@@ -199,6 +202,24 @@ export const layer = Endpoints.group(
         yield* mayTouchAccount(params.workspace_id, member)
         yield* sessions.end(member.id, { except: null })
         return { id: member.id, deleted: true } as const
+      }, transaction),
+      deleteUserSecondFactor: Effect.fnUntraced(function* ({ params }) {
+        yield* accounts.lock
+        const member = yield* find(params)
+        yield* mayTouchAccount(params.workspace_id, member)
+        yield* accounts.removeSecondFactor(member.id)
+        yield* sessions.end(member.id, { except: null })
+        return { id: member.id, deleted: true } as const
+      }, transaction),
+      getSignInRules: ({ params }) =>
+        Effect.map(workspaces.requiresSecondFactor(params.workspace_id), (required) => ({
+          second_factor_required: required
+        })),
+      putSignInRules: Effect.fnUntraced(function* ({ params, payload }) {
+        yield* accounts.lock
+        yield* workspaces.setRequiresSecondFactor(params.workspace_id, payload.second_factor_required)
+        if (payload.second_factor_required) yield* sessions.endWithoutFactor(params.workspace_id)
+        return payload
       }, transaction)
     })
   })

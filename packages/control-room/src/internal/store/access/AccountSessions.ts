@@ -97,6 +97,8 @@ export class AccountSessions extends Context.Service<
       account: UserId,
       which: { readonly only: string } | { readonly except: string | null }
     ) => Effect.Effect<void>
+    /** Ends the sessions of members of a workspace who have a password and no second factor. */
+    readonly endWithoutFactor: (workspace: WorkspaceId) => Effect.Effect<void>
     /** Makes a link by which the account chooses a password once, and every other of it void. Returned only here. */
     readonly createLink: (
       account: UserId,
@@ -120,6 +122,10 @@ export class AccountSessions extends Context.Service<
       const later = (time: number, duration: Duration.Duration) => iso(time + Duration.toMillis(duration))
       const before = (time: number, duration: Duration.Duration) => iso(time - Duration.toMillis(duration))
 
+      /** Of an account that a workspace may not let in. */
+      const withoutFactor = sql`account.password IS NOT NULL AND account.totp_secret IS NULL`
+
+      // A session that began before the workspace required a second factor gets nothing there.
       const lookUp = (token: Tokens.Token, workspace: WorkspaceId | null) =>
         queryOne(
           sessionRow,
@@ -128,6 +134,8 @@ export class AccountSessions extends Context.Service<
               account.login, account.first_name, account.last_name, account.manages_room, account.disabled
             FROM account_session JOIN account ON account.id = account_session.account_id
             LEFT JOIN membership ON membership.account_id = account.id AND membership.workspace_id = ${workspace}
+              AND NOT (${withoutFactor} AND membership.workspace_id IN (
+                SELECT id FROM workspace WHERE second_factor_required = 1))
             LEFT JOIN role ON role.workspace_id = membership.workspace_id AND role.name = membership.role
             WHERE account_session.id = ${token.id}`
         )
@@ -178,6 +186,13 @@ export class AccountSessions extends Context.Service<
           const chosen = "only" in which ? sql`id = ${which.only}` : sql`id <> ${which.except ?? ""}`
           yield* sql`DELETE FROM account_session WHERE account_id = ${account} AND ${chosen}`
           yield* changes.tell("session closed", account)
+        }, transaction),
+        endWithoutFactor: Effect.fnUntraced(function* (workspace) {
+          yield* sql`
+            DELETE FROM account_session WHERE account_id IN (
+              SELECT account.id FROM membership JOIN account ON account.id = membership.account_id
+              WHERE membership.workspace_id = ${workspace} AND ${withoutFactor})`
+          yield* changes.tell("permissions changed", "")
         }, transaction),
         createLink: Effect.fnUntraced(function* (account, lifetime) {
           const id = yield* newId

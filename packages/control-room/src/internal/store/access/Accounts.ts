@@ -53,6 +53,10 @@ export class Accounts extends Context.Service<
     readonly remove: (id: UserId) => Effect.Effect<void>
     /** Accounts that operate the room and have signed in, besides this one. Who was invited alone may never come. */
     readonly otherManagers: (id: UserId) => Effect.Effect<number>
+    /** Stores the sealed secret of a second factor, and the step of its first code; false when the account has one. */
+    readonly addSecondFactor: (id: UserId, secret: string, step: number) => Effect.Effect<boolean>
+    /** Removes the second factor with its recovery codes. */
+    readonly removeSecondFactor: (id: UserId) => Effect.Effect<void>
     /** Notes the time step of a code; false when one of it or of a later one was accepted before. */
     readonly acceptStep: (id: UserId, step: number) => Effect.Effect<boolean>
     /** Replaces the recovery codes by these hashes. */
@@ -66,6 +70,14 @@ export class Accounts extends Context.Service<
     Effect.gen(function* () {
       const { newId, now, nullWhenTaken, sql, transaction } = yield* Database
       const select = sql`SELECT ${accountTable.columns} FROM account`
+      const setRecoveryCodes = Effect.fnUntraced(function* (account: UserId, hashes: ReadonlyArray<string>) {
+        yield* sql`DELETE FROM recovery_code WHERE account_id = ${account}`
+        for (const hash of hashes) {
+          yield* sql`INSERT INTO recovery_code (account_id, code_hash) VALUES (${account}, ${hash})`
+        }
+      }, transaction)
+      const update = (id: UserId, values: AccountValues) =>
+        Effect.asVoid(sql`UPDATE account SET ${accountTable.update(values)} WHERE id = ${id}`)
       return Accounts.of({
         exist: Effect.map(sql`SELECT id FROM account LIMIT 1`, (rows) => rows.length > 0),
         lock: Dialect.lockName(sql, "accounts"),
@@ -85,7 +97,7 @@ export class Accounts extends Context.Service<
           }
           return yield* nullWhenTaken(Effect.as(sql`INSERT INTO account ${accountTable.insert(row)}`, row))
         }),
-        update: (id, values) => Effect.asVoid(sql`UPDATE account SET ${accountTable.update(values)} WHERE id = ${id}`),
+        update,
         remove: (id) => Effect.asVoid(sql`DELETE FROM account WHERE id = ${id}`),
         otherManagers: (id) =>
           Effect.map(
@@ -95,6 +107,13 @@ export class Accounts extends Context.Service<
             ),
             (row) => row?.n ?? 0
           ),
+        addSecondFactor: (id, secret, step) =>
+          Effect.map(
+            sql`
+              UPDATE account SET ${accountTable.update({ totp_secret: secret, totp_step: step })}
+              WHERE id = ${id} AND totp_secret IS NULL RETURNING id`,
+            (rows) => rows.length === 1
+          ),
         acceptStep: (id, step) =>
           Effect.map(
             sql`
@@ -102,12 +121,11 @@ export class Accounts extends Context.Service<
               WHERE id = ${id} AND (totp_step IS NULL OR totp_step < ${step}) RETURNING id`,
             (rows) => rows.length === 1
           ),
-        setRecoveryCodes: Effect.fnUntraced(function* (account, hashes) {
-          yield* sql`DELETE FROM recovery_code WHERE account_id = ${account}`
-          for (const hash of hashes) {
-            yield* sql`INSERT INTO recovery_code (account_id, code_hash) VALUES (${account}, ${hash})`
-          }
+        removeSecondFactor: Effect.fnUntraced(function* (id) {
+          yield* update(id, { totp_secret: null, totp_step: null })
+          yield* setRecoveryCodes(id, [])
         }, transaction),
+        setRecoveryCodes,
         useRecoveryCode: (account, hash) =>
           Effect.map(
             sql`DELETE FROM recovery_code WHERE account_id = ${account} AND code_hash = ${hash} RETURNING code_hash`,

@@ -68,6 +68,8 @@ export class Memberships extends Context.Service<
     readonly find: (workspace: WorkspaceId, account: UserId) => Effect.Effect<Member | null>
     /** By the name of the workspace. */
     readonly of: (account: UserId) => Effect.Effect<ReadonlyArray<Membership>>
+    /** Whether a workspace of the account requires a second factor of members with a password. */
+    readonly needsSecondFactor: (account: UserId) => Effect.Effect<boolean>
     /** Gives the account this role in the workspace. */
     readonly put: (workspace: WorkspaceId, account: UserId, role: string) => Effect.Effect<void>
     readonly remove: (workspace: WorkspaceId, account: UserId) => Effect.Effect<void>
@@ -119,6 +121,13 @@ export class Memberships extends Context.Service<
               JOIN workspace ON workspace.id = membership.workspace_id
               WHERE account_id = ${account} ORDER BY workspace.name, workspace.id`,
             ({ id, name, role }) => ({ workspace: { id, name }, role })
+          ),
+        needsSecondFactor: (account) =>
+          Effect.map(
+            sql`
+              SELECT workspace_id FROM membership JOIN workspace ON workspace.id = membership.workspace_id
+              WHERE account_id = ${account} AND second_factor_required = 1 LIMIT 1`,
+            (rows) => rows.length > 0
           ),
         put: Effect.fnUntraced(function* (workspace, account, role) {
           const row = { account_id: account, workspace_id: workspace, role, created_at: yield* now }

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "../database/Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
-import { id, queryOne, Table, text } from "@signalbox/sql/Table"
+import { flag, id, queryOne, Row, Table, text } from "@signalbox/sql/Table"
 
 const workspaceTable = Table("workspace", {
   id: id(WorkspaceId),
@@ -34,6 +34,9 @@ export class Workspaces extends Context.Service<
     readonly firstOr: (name: string) => Effect.Effect<Workspace>
     /** Without an organization, creates one of the same name. */
     readonly create: (name: string, organization?: Workspace["organization"]) => Effect.Effect<Workspace>
+    /** Whether members with a password need a second factor. */
+    readonly requiresSecondFactor: (id: WorkspaceId) => Effect.Effect<boolean>
+    readonly setRequiresSecondFactor: (id: WorkspaceId, required: boolean) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/store/Workspaces") {
   static readonly layer = Layer.effect(
@@ -60,7 +63,17 @@ export class Workspaces extends Context.Service<
           yield* Dialect.lockName(sql, "first workspace")
           return (yield* first) ?? (yield* create(name))
         }, transaction),
-        create
+        create,
+        requiresSecondFactor: (id) =>
+          Effect.map(
+            queryOne(
+              Row({ second_factor_required: flag }),
+              sql`SELECT second_factor_required FROM workspace WHERE id = ${id}`
+            ),
+            (row) => row?.second_factor_required ?? false
+          ),
+        setRequiresSecondFactor: (id, required) =>
+          Effect.asVoid(sql`UPDATE workspace SET second_factor_required = ${required ? 1 : 0} WHERE id = ${id}`)
       })
     })
   )
