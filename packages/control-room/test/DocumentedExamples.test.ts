@@ -324,6 +324,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("the examp
         "exportAudit",
         "legacyBatchWorkItems",
         "legacyStartBatch",
+        "putSignInRules",
         "resumeRoom"
       ])
       assert.isAbove(secrets.size, 10)

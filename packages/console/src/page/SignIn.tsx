@@ -3,7 +3,8 @@ import { useEffect, useState } from "preact/hooks"
 import { linkPath, send, signInPath } from "./api.ts"
 import { Button, Problem } from "./kit/Basics.tsx"
 import { TextField } from "./kit/Field.tsx"
-import { choose, link, open, refusal, signIn } from "./state.ts"
+import { EnrolmentFields, RecoveryCodes } from "./kit/SecondFactor.tsx"
+import { choose, enrol, enrolled, type Enrolling, link, open, refusal, signIn } from "./state.ts"
 import { names } from "./text/names.ts"
 import * as text from "./text/text.ts"
 
@@ -107,7 +108,7 @@ export const Choose = () => {
         <p class="notice failed">{text.frame.signedInOther(<b>{whose.signed_in}</b>)}</p>
       )}
       <Problem message={refusal.value} />
-      <form onSubmit={submit(() => choose(password))}>
+      <form onSubmit={submit(() => choose(whose.login, password))}>
         <TextField
           label={text.frame.password}
           type="password"
@@ -118,6 +119,36 @@ export const Choose = () => {
         />
         <Button type="submit" kind="primary" disabled={isBusy}>
           {text.frame.chooseSubmit}
+        </Button>
+      </form>
+    </main>
+  )
+}
+
+/** Sets up the second factor that a workspace requires. */
+export const SetUp = ({ begun }: { readonly begun: Enrolling }) => {
+  const [code, setCode] = useState("")
+  const { isBusy, submit } = useBusy()
+  if (begun.codes !== null) {
+    return (
+      <main class="sign-in">
+        <h1>{text.account.recoveryTitle}</h1>
+        <RecoveryCodes codes={begun.codes} />
+        <Button kind="primary" onClick={() => void enrolled()}>
+          {text.common.done}
+        </Button>
+      </main>
+    )
+  }
+  return (
+    <main class="sign-in">
+      <h1>{text.account.addTitle}</h1>
+      <p class="quiet">{text.account.requiredHint}</p>
+      <Problem message={refusal.value} />
+      <form onSubmit={submit(() => enrol(begun, code))}>
+        <EnrolmentFields enrolment={begun.enrolment} code={code} onCode={setCode} />
+        <Button type="submit" kind="primary" disabled={isBusy}>
+          {text.account.confirm}
         </Button>
       </form>
     </main>

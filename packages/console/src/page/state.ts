@@ -1,5 +1,6 @@
 /** What the whole page knows: the session, where it is, and what to say in passing. */
 import { signal } from "@preact/signals"
+import type { Enrolment } from "./kit/SecondFactor.tsx"
 import { ApiError, linkPath, send, type Session, sessionPath, signInPath } from "./api.ts"
 
 /** Undefined until it is known whether there is a session; null: there is none. */
@@ -34,29 +35,71 @@ export interface Login {
   readonly code?: string | undefined
 }
 
+/** Somebody whose workspace requires a second factor, who sets it up before there is a session. */
+export interface Enrolling {
+  readonly login: Login
+  readonly enrolment: Enrolment
+  /** Shown once, when it has been set up. */
+  readonly codes: ReadonlyArray<string> | null
+}
+
+export const enrolling = signal<Enrolling | null>(null)
+
+const isEnrolment = (body: unknown): body is { readonly enrol: Enrolment } =>
+  typeof body === "object" && body !== null && "enrol" in body
+
+/** The session, or what comes before it; returns whether that is a code. */
+const entered = (body: unknown, login: Login) => {
+  const isNeeded = isCodeNeeded(body)
+  if (isEnrolment(body)) {
+    refusal.value = null
+    enrolling.value = { login, enrolment: body.enrol, codes: null }
+  }
+  if (isNeeded || isEnrolment(body)) session.value = null
+  else sessionOf(body)
+  return isNeeded
+}
+
 /** Signs a person in; resolves with whether a code is needed too. */
 export const signIn = async (login: Login): Promise<boolean> => {
   try {
-    const body = await send("POST", signInPath, login)
-    if (isCodeNeeded(body)) return true
-    sessionOf(body)
+    return entered(await send("POST", signInPath, login), login)
   } catch (error) {
     refused(error)
+    return false
   }
-  return false
 }
 
-/** Chooses a password by a link, and signs in. */
-export const choose = async (password: string): Promise<void> => {
+/** Chooses a password by a link, and signs in. With a second factor one then signs in as always. */
+export const choose = async (login: string, password: string): Promise<void> => {
   try {
     const body = await send("POST", linkPath, { link: link.value, password, replace: true })
     link.value = null
-    // With a second factor one signs in as always.
-    if (isCodeNeeded(body)) session.value = null
-    else sessionOf(body)
+    entered(body, { login, password })
   } catch (error) {
     refused(error)
   }
+}
+
+/** Sets up the second factor with its first code, and signs in. */
+export const enrol = async (begun: Enrolling, code: string): Promise<void> => {
+  try {
+    const { pending } = begun.enrolment
+    // The service sends the codes to who has just set it up.
+    const body = (await send("POST", signInPath, { ...begun.login, code, pending })) as {
+      readonly recovery_codes: ReadonlyArray<string>
+    }
+    refusal.value = null
+    enrolling.value = { ...begun, codes: body.recovery_codes }
+  } catch (error) {
+    refused(error)
+  }
+}
+
+/** Once the recovery codes have been seen. */
+export const enrolled = async (): Promise<void> => {
+  enrolling.value = null
+  await load()
 }
 
 export const signOut = async (): Promise<void> => {

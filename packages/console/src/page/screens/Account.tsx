@@ -3,9 +3,9 @@ import { useEffect, useState } from "preact/hooks"
 import { useAction } from "../action.ts"
 import { accountPath, send } from "../api.ts"
 import { Button, Head, Panel, Problem, Time } from "../kit/Basics.tsx"
-import { Copyable } from "../kit/Copy.tsx"
 import { Dialog, FormDialog } from "../kit/Dialog.tsx"
 import { TextField } from "../kit/Field.tsx"
+import { CodeField, type Enrolment, EnrolmentFields, RecoveryCodes } from "../kit/SecondFactor.tsx"
 import { session } from "../state.ts"
 import * as text from "../text/text.ts"
 
@@ -21,12 +21,6 @@ interface Account {
   readonly login: string
   readonly second_factor: boolean
   readonly sessions: ReadonlyArray<Browser>
-}
-
-interface Enrolment {
-  readonly secret: string
-  readonly url: string
-  readonly pending: string
 }
 
 /** Asks the service about the account. */
@@ -46,17 +40,6 @@ const PasswordField = (props: {
     <TextField {...rest} type="password" autocomplete={isNew === true ? "new-password" : "current-password"} required />
   )
 }
-
-const CodeField = ({ code, onCode }: { readonly code: string; readonly onCode: (code: string) => void }) => (
-  <TextField
-    label={text.account.code}
-    hint={text.account.codeHint}
-    autocomplete="one-time-code"
-    required
-    value={code}
-    onValue={onCode}
-  />
-)
 
 const ChangePassword = () => {
   const [current, setCurrent] = useState("")
@@ -102,8 +85,7 @@ const Enrol = ({ onClose }: DialogProps) => {
   if (codes !== null) {
     return (
       <Dialog title={text.account.recoveryTitle} onClose={onClose}>
-        <p>{text.account.recoveryHint}</p>
-        <Copyable label={text.account.recoveryTitle} text={codes.join("\n")} />
+        <RecoveryCodes codes={codes} />
         <div class="actions">
           <Button kind="primary" onClick={onClose}>
             {text.common.done}
@@ -138,12 +120,7 @@ const Enrol = ({ onClose }: DialogProps) => {
       onDone={({ recovery_codes }) => setCodes(recovery_codes)}
       onClose={onClose}
     >
-      <p>{text.account.addHint}</p>
-      <Copyable label={text.account.secret} text={enrolment.secret} />
-      <p>
-        <a href={enrolment.url}>{text.account.openApp}</a>
-      </p>
-      <CodeField code={code} onCode={setCode} />
+      <EnrolmentFields enrolment={enrolment} code={code} onCode={setCode} />
     </FormDialog>
   )
 }

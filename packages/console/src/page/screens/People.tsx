@@ -1,5 +1,4 @@
 /** People of the workspace: who signs in, with which role. */
-import type { ApiKey } from "@signalbox/api/contract/ApiKeys"
 import type { User } from "@signalbox/api/contract/Users"
 import { useState } from "preact/hooks"
 import { call } from "../action.ts"
@@ -10,6 +9,8 @@ import { CheckField, SelectField, TextField } from "../kit/Field.tsx"
 import { List } from "../kit/List.tsx"
 import { useResource } from "../load.ts"
 import { may, say, session } from "../state.ts"
+import { OwnedKeys, useOwnedKeys } from "./people/OwnedKeys.tsx"
+import { SignInRules } from "./people/SignInRules.tsx"
 import { ShownOnceDialog } from "./work/ShownOnce.tsx"
 import * as text from "../text/text.ts"
 
@@ -121,7 +122,10 @@ const Change = ({ user, onClose, onDone }: DialogProps & { readonly user: User }
   const [role, setRole] = useState(user.role)
   const [isDisabled, setDisabled] = useState(user.state === "disabled")
   const [managesRoom, setManagesRoom] = useState(user.manages_room)
+  const keys = useOwnedKeys(user)
+  const isDisabling = isDisabled && user.state !== "disabled"
   const submit = async () => {
+    if (isDisabling) await keys.handOver()
     const body = {
       role: role === user.role ? undefined : role,
       disabled: isDisabled === (user.state === "disabled") ? undefined : isDisabled,
@@ -145,6 +149,7 @@ const Change = ({ user, onClose, onDone }: DialogProps & { readonly user: User }
         checked={isDisabled}
         onChecked={setDisabled}
       />
+      {isDisabling ? <OwnedKeys keys={keys} hint={text.people.keysDisabled} /> : null}
       <RoomField checked={managesRoom} onChecked={setManagesRoom} />
     </FormDialog>
   )
@@ -167,37 +172,42 @@ const NewLink = ({ user, onClose }: { readonly user: User; readonly onClose: () 
 }
 
 const Remove = ({ user, onClose, onDone }: DialogProps & { readonly user: User }) => {
-  const keys = useResource<Page<ApiKey>>(may("Workspace.manage_api_keys") ? "api-keys" : null, { limit: 500 })
-  const owned = keys.data?.data.filter(({ owner }) => owner?.id === user.id) ?? []
+  const keys = useOwnedKeys(user)
   return (
     <Confirm
       title={text.people.removeTitle(user.login)}
       submit={text.common.remove}
       done={text.people.removed(user.login)}
       onSubmit={async () => {
+        await keys.handOver()
         await call("DELETE", `users/${user.id}`)
         onDone()
       }}
       onClose={onClose}
     >
       <p>{text.people.removeHint}</p>
-      {owned.length === 0 ? null : (
-        <>
-          <p>{text.people.removeKeys}</p>
-          <ul>
-            {owned.map(({ id, last_used_at, name }) => (
-              <li key={id}>
-                {name}, <Time at={last_used_at} />
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      <OwnedKeys keys={keys} hint={text.people.removeKeys} />
     </Confirm>
   )
 }
 
-type Dialogs = "invite" | "change" | "link" | "remove"
+/** For who has lost the second factor. */
+const ResetFactor = ({ user, onClose, onDone }: DialogProps & { readonly user: User }) => (
+  <Confirm
+    title={text.people.resetFactorTitle(user.login)}
+    submit={text.common.remove}
+    done={text.people.resetFactorDone(user.login)}
+    onSubmit={async () => {
+      await call("DELETE", `users/${user.id}/second-factor`)
+      onDone()
+    }}
+    onClose={onClose}
+  >
+    <p>{text.people.resetFactorHint}</p>
+  </Confirm>
+)
+
+type Dialogs = "invite" | "change" | "link" | "factor" | "remove"
 
 export default () => {
   const [dialog, setDialog] = useState<{ readonly kind: Dialogs; readonly user?: User } | null>(null)
@@ -262,6 +272,7 @@ export default () => {
                           [
                             ["change", text.people.change],
                             ["link", text.people.link],
+                            ...(one.second_factor ? [["factor", text.people.resetFactor] as const] : []),
                             ["remove", text.common.remove]
                           ] as const
                         ).map(([kind, label]) => (
@@ -282,11 +293,14 @@ export default () => {
           ]}
         />
       </Panel>
+      {mayManage ? <SignInRules /> : null}
       {dialog?.kind === "invite" ? <Invite onClose={onClose} onDone={onDone} /> : null}
       {user === undefined ? null : dialog?.kind === "change" ? (
         <Change user={user} onClose={onClose} onDone={onDone} />
       ) : dialog?.kind === "link" ? (
         <NewLink user={user} onClose={onClose} />
+      ) : dialog?.kind === "factor" ? (
+        <ResetFactor user={user} onClose={onClose} onDone={onDone} />
       ) : (
         <Remove user={user} onClose={onClose} onDone={onDone} />
       )}

@@ -40,8 +40,24 @@ export const people = {
   removeTitle: (login: string) => `Remove ${login} from this workspace?`,
   removed: (login: string) => `${login} removed.`,
   removeHint: "They can no longer sign in to this workspace. What they started or made continues.",
-  removeKeys: "The keys that they own are deleted:",
-  added: (login: string) => `${login} is a member now, with the password that they have already.`
+  removeKeys: "These keys are deleted with the membership. Hand over what programs need.",
+  resetFactor: "Remove second factor…",
+  resetFactorTitle: (login: string) => `Remove the second factor of ${login}?`,
+  resetFactorHint:
+    "For who has lost the app and the recovery codes. They are signed out, and their password alone lets them in.",
+  resetFactorDone: (login: string) => `Second factor of ${login} removed.`,
+  rules: "Sign-in",
+  requireFactor: "Require a second factor",
+  requireFactorHint: "Members with a password set up an authenticator app. Who has none is signed out now, you too.",
+  rulesSaved: "Sign-in rules saved.",
+  keysTitle: "Keys that they own",
+  keysDisabled: "These keys are refused while the account is disabled. Hand over what programs need.",
+  keyUnused: "never used",
+  keyUsed: (at: Node) => phrase`last used ${at}`,
+  keyTo: (key: string) => `New owner of ${key}`,
+  keyStays: "Do not hand over",
+  keyToWorkspace: "The workspace",
+  added: (login: string) => `${login} is a member now, with the account that they have already.`
 }
 
 export const account = {
@@ -59,7 +75,9 @@ export const account = {
   addFactor: "Set up…",
   addTitle: "Set up a second factor",
   begin: "Continue",
-  addHint: "Add this key to an authenticator app, then type the code that it shows.",
+  addHint: "Scan this code with an authenticator app, or add the key to it, then type the code that it shows.",
+  qrCode: "Code for the app to scan",
+  requiredHint: "A workspace of yours requires a second factor. It is asked for whenever you sign in.",
   secret: "Key for the app",
   openApp: "Open in an app on this device",
   code: "Code",
