@@ -6,10 +6,24 @@ import * as Layer from "effect/Layer"
 import * as Context from "effect/Context"
 import * as Embedded from "signalbox/Embedded"
 import * as Files from "../../src/Files.ts"
+import { createHmac } from "node:crypto"
 import { hands } from "./Hands.ts"
 import { type Operators, person, settled, signedOut, violations } from "./Sight.ts"
 
 const password = "a lantern over the river"
+
+/** The code that an authenticator app shows for a secret (RFC 6238). */
+const codeOf = (secret: string) => {
+  const bits = [...secret]
+    .map((char) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(char).toString(2).padStart(5, "0"))
+    .join("")
+  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)))
+  const step = Buffer.alloc(8)
+  step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)))
+  const mac = createHmac("sha1", key).update(step).digest()
+  const number = mac.readUInt32BE((mac.at(-1) ?? 0) & 15) & 0x7fffffff
+  return String(number % 1_000_000).padStart(6, "0")
+}
 
 /** A room that nobody has an account of. */
 const fresh = Effect.gen(function* () {
@@ -91,9 +105,28 @@ export const people = (it: Operators) => {
           await page.getByRole("region", { name: "People" }).getByText("Vera", { exact: true }).waitFor()
           assert.strictEqual(await page.getByRole("button", { name: "Invite…" }).count(), 0)
         })
+        // From now on a second factor is required: who has none is signed out, and sets one up.
+        const onSetUp = yield* person(async () => {
+          await first.page.getByLabel("Require a second factor").press("Space")
+          await first.page.getByText("Sign-in rules saved.").waitFor()
+          const { page } = second
+          await two.fill(page.getByLabel("Login"), "vera")
+          await two.fill(page.getByLabel("Password"), password)
+          await two.press(page.getByRole("button", { name: "Sign in", exact: true }))
+          await page.getByRole("img", { name: "Code for the app to scan" }).waitFor()
+          const onForm = await violations(page)
+          const secret = await page.getByRole("region", { name: "Key for the app" }).innerText()
+          await two.fill(page.getByLabel("Code", { exact: true }), codeOf(secret.trim()))
+          await two.press(page.getByRole("button", { name: "Confirm" }))
+          await page.getByRole("heading", { name: "Recovery codes" }).waitFor()
+          await two.press(page.getByRole("button", { name: "Done", exact: true }))
+          await page.getByText("Signed in as Vera").waitFor()
+          return onForm
+        })
+        assert.deepStrictEqual(onSetUp, [])
         yield* person(async () => {
           const { page } = first
-          await one.press(page.getByRole("button", { name: /^Remove.*vera/ }))
+          await one.press(page.getByRole("button", { name: /^Remove\s*, vera/ }))
           await one.press(page.getByRole("dialog").getByRole("button", { name: "Remove" }))
           await page.getByText("vera removed.").waitFor()
           await second.page.getByLabel("Login").waitFor()
