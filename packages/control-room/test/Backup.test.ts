@@ -9,6 +9,7 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as Room from "@signalbox/api/Room"
 import * as Schedules from "@signalbox/api/Schedules"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
+import * as Users from "@signalbox/api/Users"
 import * as Webhooks from "@signalbox/api/Webhooks"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -47,6 +48,7 @@ import { BlobHolds, guarded, hold } from "../src/internal/blobs/BlobHolds.ts"
 import { withoutPassword } from "../src/internal/storage/PostgresTools.ts"
 import { PackageVersions } from "../src/internal/store/packages/PackageVersions.ts"
 import type { StorageOptions } from "../src/Options.ts"
+import { linkOf, member, newLogin, page, signIn } from "./support/People.ts"
 import {
   layer,
   layerIn,
@@ -262,6 +264,49 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
           )
         )
       }).pipe(Effect.scoped)
+  )
+
+  it.effect("names keys and accounts that are valid again, and brings back no session and no link", ({ skip }) =>
+    Effect.gen(function* () {
+      if (!(yield* canDump)) return skip("no pg_dump as new as the server")
+      const { folder, raw } = yield* Service
+      const { cookie, user } = yield* member({ login: newLogin("leaver"), role: "operator" })
+      const link = linkOf(yield* Users.createLink(user.id))
+      const key = yield* ApiKeys.create("revoked later", ["Processes.read_runs"])
+      const text = Redacted.value(key.key)
+      assert.strictEqual((yield* raw("GET", "process-runs", { key: text })).status, 200)
+      const file = join(yield* temporaryFolder, "room.backup")
+      yield* Administration.backup({ ...storageIn(folder), file })
+      yield* ApiKeys.remove(key.id)
+      yield* Users.update(user.id, { disabled: true })
+
+      const target = yield* emptyPlace(folder)
+      const restored = yield* Administration.restore({ ...target, file })
+      const again = restored.keys.find(({ id }) => id === key.id) ?? assert.fail("the key is not named")
+      assert.strictEqual(again.created_at, key.created_at)
+      assert.match(again.last_used_at ?? "", /^20\S+Z$/)
+      const account = restored.accounts.find(({ id }) => id === user.id) ?? assert.fail("the account is not named")
+      assert.deepInclude(account, { login: user.login, disabled: false, manages_room: false })
+      assert.match(account.last_sign_in_at ?? "", /^20\S+Z$/)
+      yield* bringKey(folder, target.data)
+      yield* Effect.gen(function* () {
+        const there = yield* Service
+        // What is named can be used: it is for who reads that to revoke it before the room is resumed.
+        assert.strictEqual((yield* there.raw("GET", "process-runs", { key: text })).status, 200)
+        yield* ApiKeys.remove(key.id)
+        assert.strictEqual((yield* there.raw("GET", "process-runs", { key: text })).status, 403)
+        assert.strictEqual((yield* page("GET", "/console/session", undefined, cookie)).status, 401)
+        assert.strictEqual((yield* page("POST", "/console/link", { link })).status, 403)
+        assert.strictEqual((yield* signIn(user.login)).status, 200)
+      }).pipe(
+        Effect.provide(
+          Layer.unwrap(Effect.sync(() => layerIn(target.data, { rateLimit: null }, target))).pipe(
+            Layer.fresh,
+            Layer.orDie
+          )
+        )
+      )
+    }).pipe(Effect.scoped)
   )
 
   const onSqlite = onPostgres ? it.effect.skip : it.effect

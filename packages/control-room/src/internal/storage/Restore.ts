@@ -39,6 +39,8 @@ export interface Restored {
   readonly database: "sqlite" | "postgres"
   /** The API keys, with what was revoked since the backup: they are valid again. Times are ISO 8601, UTC. */
   readonly keys: ReadonlyArray<Snapshot.RestoredKey>
+  /** The accounts, with those that were disabled or removed since the backup, and with the passwords of then. */
+  readonly accounts: ReadonlyArray<Snapshot.RestoredAccount>
 }
 
 const refuse = (message: string) => Effect.fail(new BackupError({ message }))
@@ -194,9 +196,9 @@ const extract = Effect.fnUntraced(function* (options: RestoreOptions, target: Ta
     else yield* fill(database, dump)
     const { created_at, migration } = read.description
     const settled = Snapshot.settle(migration, created_at)
-    const keys = yield* Effect.provide(settled, Opening.layerClient(options), { local: true })
+    const valid = yield* Effect.provide(settled, Opening.layerClient(options), { local: true })
     yield* fs.remove(folder, { recursive: true })
-    return { files: read.files, keys }
+    return { files: read.files, ...valid }
   })
   return yield* Effect.onExit(steps, (exit) => (Exit.isFailure(exit) ? undo : Effect.void))
 })
@@ -213,7 +215,7 @@ export const run = Effect.fn("Restore.run")(function* (options: RestoreOptions) 
   yield* checkDescription(file, description, database)
   if (database !== undefined) yield* Effect.provide(checkDatabase(database), layerTarget(database), { local: true })
   const intoTarget = (target: Target) => extract(options, target)
-  const { files, keys } = yield* options.s3 === undefined
+  const { accounts, files, keys } = yield* options.s3 === undefined
     ? Effect.flatMap(folderTarget(options), intoTarget)
     : Effect.provide(Effect.flatMap(bucketTarget, intoTarget), BlobStores.layer(options), { local: true })
   const keyFile = path.join(data, MasterKeyFile.fileName)
@@ -222,7 +224,8 @@ export const run = Effect.fn("Restore.run")(function* (options: RestoreOptions) 
     files,
     needs_master_key: Opening.hasKeyFile(options) && description.master_key !== null && !(yield* fs.exists(keyFile)),
     database: description.database,
-    keys
+    keys,
+    accounts
   }
   return restored
 })

@@ -1,6 +1,6 @@
 /** One state of the database for a backup: of the copy of an SQLite file, or as long as a transaction of Postgres is open. */
 import { unhurried } from "@signalbox/sql/QueryDeadline"
-import { flag, integer, query, queryOne, Row, text } from "@signalbox/sql/Table"
+import { flag, integer, nullable, query, queryOne, Row, text } from "@signalbox/sql/Table"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { Database } from "./Database.ts"
@@ -77,9 +77,23 @@ export const restoredKey = Row({
   id: text,
   name: text,
   workspace: text,
-  created_at: text
+  created_at: text,
+  /** Null: it was not used until the backup. */
+  last_used_at: nullable(text)
 })
 export type RestoredKey = typeof restoredKey.Type
+
+/** An account of a restored room, which may sign in as it could at the backup. Times are ISO 8601, UTC. */
+export const restoredAccount = Row({
+  id: text,
+  login: text,
+  disabled: flag,
+  manages_room: flag,
+  created_at: text,
+  /** Null: it had not signed in until the backup. */
+  last_sign_in_at: nullable(text)
+})
+export type RestoredAccount = typeof restoredAccount.Type
 
 /** What must not come back: sessions, tickets, links, stored responses, and the nodes of the room that was backed up. Their tables are newer than some backups. */
 const leftOut: ReadonlyArray<readonly [since: string, table: string]> = [
@@ -93,7 +107,7 @@ const leftOut: ReadonlyArray<readonly [since: string, table: string]> = [
 ]
 
 /**
- * Deletes what must not come back into a restored room of this schema, notes for the audit that it was restored, and returns its keys.
+ * Deletes what must not come back into a restored room of this schema, notes for the audit that it was restored, and returns its keys and accounts.
  */
 export const settle = Effect.fnUntraced(function* (migration: string, backupCreatedAt: string) {
   const sql = yield* SqlClient.SqlClient
@@ -101,10 +115,14 @@ export const settle = Effect.fnUntraced(function* (migration: string, backupCrea
     yield* sql`INSERT INTO audit_restore ${sql.insert({ backup_created_at: backupCreatedAt })} ON CONFLICT DO NOTHING`
   }
   for (const [since, table] of leftOut) if (migration >= since) yield* sql`DELETE FROM ${sql(table)}`
-  return yield* query(
+  const lastUse = migration >= "0055" ? sql`api_key.last_used_at` : sql`NULL AS last_used_at`
+  const keys = yield* query(
     restoredKey,
     sql`
-      SELECT api_key.id, api_key.name, workspace.name AS workspace, api_key.created_at
+      SELECT api_key.id, api_key.name, workspace.name AS workspace, api_key.created_at, ${lastUse}
       FROM api_key JOIN workspace ON workspace.id = api_key.workspace_id ORDER BY api_key.id`
   )
+  if (migration < "0055") return { keys, accounts: [] }
+  const accounts = yield* query(restoredAccount, sql`SELECT ${restoredAccount.columns} FROM account ORDER BY id`)
+  return { keys, accounts }
 })

@@ -55,6 +55,8 @@ export const backup = Command.make(
   ])
 )
 
+const sinceUse = (what: string, at: string | null) => (at === null ? `never ${what}` : `last ${what} ${at}`)
+
 export const restore = Command.make(
   "restore",
   {
@@ -76,7 +78,17 @@ export const restore = Command.make(
           : [
               "These API keys are valid again, including those revoked since the backup (`signalbox keys revoke ID`):",
               ...restored.keys.map(
-                ({ created_at, id, name, workspace }) => `  ${id}  ${name}, of ${workspace}, created ${created_at}`
+                ({ created_at, id, last_used_at, name, workspace }) =>
+                  `  ${id}  ${name}, of ${workspace}, created ${created_at}, ${sinceUse("used", last_used_at)}`
+              )
+            ]),
+        ...(restored.accounts.length === 0
+          ? []
+          : [
+              "These accounts are as they were, including those disabled or removed since the backup (`signalbox users disable LOGIN`):",
+              ...restored.accounts.map(
+                ({ created_at, disabled, last_sign_in_at, login, manages_room }) =>
+                  `  ${login}${manages_room ? ", operates the room" : ""}${disabled ? ", disabled" : ""}, created ${created_at}, ${sinceUse("signed in", last_sign_in_at)}`
               )
             ]),
         `Run \`signalbox check\`, then start the control room. It is paused: no work is assigned and nothing is sent until \`signalbox resume\`.`
