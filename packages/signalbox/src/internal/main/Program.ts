@@ -56,7 +56,7 @@ const groups = {
     workspaces: () => import("../commands/access/Workspaces.ts").then((module) => withContext(module.workspaces)),
     audit: () => import("../commands/access/Audit.ts").then((module) => withContext(module.audit)),
     users: () => import("../commands/access/Users.ts").then((module) => withContext(module.users)),
-    roles: () => import("../commands/access/Users.ts").then((module) => withContext(module.roles)),
+    roles: () => import("../commands/access/Roles.ts").then((module) => withContext(module.roles)),
     keys: () => import("../commands/access/Keys.ts").then((module) => withContext(module.keys))
   },
   "Durable flows and graph": {

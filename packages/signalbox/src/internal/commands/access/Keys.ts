@@ -13,7 +13,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags, print } from "../../connection/Connection.ts"
 import { printList } from "../../output/List.ts"
-import { findUser } from "./Users.ts"
+import { findUser } from "./UserNoun.ts"
 import { find, nameArgument, type Noun, showCommand } from "../../resources/Resource.ts"
 
 const keyNoun: Noun<ApiKeys.ApiKey> = {

@@ -1,6 +1,4 @@
-/** `signalbox users` and `signalbox roles`: who may sign in to the console of the workspace, and what they may do there. */
-import { Permission } from "@signalbox/api/contract/Authorization"
-import * as Roles from "@signalbox/api/Roles"
+/** `signalbox users`: who may sign in to the console of the workspace, with which role. */
 import * as Users from "@signalbox/api/Users"
 import { defined } from "@signalbox/transport/Defined"
 import * as Console from "effect/Console"
@@ -11,28 +9,9 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags, print } from "../../connection/Connection.ts"
-import { printTable } from "../../output/List.ts"
-import { find, listCommand, nameArgument, type Noun, showCommand } from "../../resources/Resource.ts"
-
-const nameOf = ({ first_name, last_name }: Users.User) => `${first_name} ${last_name}`.trim()
-
-const userNoun: Noun<Users.User> = {
-  one: "user",
-  many: "users",
-  command: "users",
-  list: () => Users.stream({ limit: 500 }),
-  idOf: ({ id }) => id,
-  nameOf: ({ login }) => login,
-  columns: {
-    login: ({ login }) => login,
-    name: nameOf,
-    role: ({ manages_room, role }) => (manages_room ? `${role}, operates the room` : role),
-    state: ({ state }) => state,
-    "last sign-in": ({ last_sign_in_at }) => last_sign_in_at ?? "-",
-    id: ({ id }) => id
-  },
-  first: "create one with `signalbox users create`"
-}
+import { beforeLeaving, leavingFlags } from "./OwnedKeys.ts"
+import { find, listCommand, nameArgument, showCommand } from "../../resources/Resource.ts"
+import { userNoun } from "./UserNoun.ts"
 
 const roleFlag = Flag.String("role").pipe(
   Flag.withDescription("viewer, operator, builder, admin, or a role of the workspace; see `signalbox roles list`")
@@ -101,23 +80,38 @@ const link = Command.make(
   Command.withExamples([{ command: "signalbox users link ada", description: "Works for an hour" }])
 )
 
-/** A command that changes one user. */
-const changing = (
-  name: string,
-  change: Users.UserChange,
-  { description, done, example }: { readonly description: string; readonly example: string; readonly done: string }
-) =>
-  Command.make(
-    name,
-    { user: nameArgument(userNoun), ...connectionFlags },
-    Effect.fnUntraced(function* ({ data, json, user }) {
-      const changed = Effect.flatMap(find(userNoun, user), ({ id }) => Users.update(id, change))
-      yield* print(json, yield* connected(data)(changed), ({ login }) => `${login} ${done}`)
+const disable = Command.make(
+  "disable",
+  { user: nameArgument(userNoun), ...leavingFlags, ...connectionFlags },
+  Effect.fnUntraced(function* ({ data, json, user, ...keys }) {
+    const changed = Effect.gen(function* () {
+      const found = yield* find(userNoun, user)
+      yield* beforeLeaving(found, keys, { what: "disable", keys: "refused" })
+      return yield* Users.update(found.id, { disabled: true })
     })
-  ).pipe(
-    Command.withDescription(description),
-    Command.withExamples([{ command: `signalbox users ${name} ada`, description: example }])
-  )
+    yield* print(json, yield* connected(data)(changed), ({ login }) => `${login} is disabled`)
+  })
+).pipe(
+  Command.withDescription(
+    "Disables an account: it is signed out and cannot sign in, and the keys that it owns are refused. Names these keys and asks, unless they are handed over"
+  ),
+  Command.withExamples([
+    { command: "signalbox users disable ada", description: "Until `signalbox users enable ada`" },
+    { command: "signalbox users disable ada --keys-to bob", description: "Bob owns her keys from now on" }
+  ])
+)
+
+const enable = Command.make(
+  "enable",
+  { user: nameArgument(userNoun), ...connectionFlags },
+  Effect.fnUntraced(function* ({ data, json, user }) {
+    const changed = Effect.flatMap(find(userNoun, user), ({ id }) => Users.update(id, { disabled: false }))
+    yield* print(json, yield* connected(data)(changed), ({ login }) => `${login} may sign in again`)
+  })
+).pipe(
+  Command.withDescription("Lets a disabled account sign in again"),
+  Command.withExamples([{ command: "signalbox users enable ada", description: "With the same password" }])
+)
 
 const role = Command.make(
   "role",
@@ -149,16 +143,67 @@ const signOut = Command.make(
 
 const remove = Command.make(
   "remove",
-  { user: nameArgument(userNoun), ...connectionFlags },
-  Effect.fnUntraced(function* ({ data, json, user }) {
-    const removed = Effect.flatMap(find(userNoun, user), ({ id }) => Users.remove(id))
+  { user: nameArgument(userNoun), ...leavingFlags, ...connectionFlags },
+  Effect.fnUntraced(function* ({ data, json, user, ...keys }) {
+    const removed = Effect.gen(function* () {
+      const found = yield* find(userNoun, user)
+      yield* beforeLeaving(found, keys, { what: "remove", keys: "deleted" })
+      return yield* Users.remove(found.id)
+    })
     yield* print(json, yield* connected(data)(removed), () => `${user} is no user of this workspace any more`)
   })
 ).pipe(
   Command.withDescription(
-    "Ends the membership of a user, and deletes the keys of this workspace that they own: first hand over those that programs need (`signalbox keys owner`)"
+    "Ends the membership of a user, and deletes the keys of this workspace that they own. Names these keys and asks, unless they are handed over"
   ),
-  Command.withExamples([{ command: "signalbox users remove ada", description: "What Ada started goes on" }])
+  Command.withExamples([
+    { command: "signalbox users remove ada", description: "What Ada started goes on" },
+    { command: "signalbox users remove ada --keys-to-workspace", description: "Programs that use her keys go on too" }
+  ])
+)
+
+const removeSecondFactor = Command.make(
+  "remove-second-factor",
+  { user: nameArgument(userNoun), ...connectionFlags },
+  Effect.fnUntraced(function* ({ data, json, user }) {
+    const removed = Effect.flatMap(find(userNoun, user), ({ id }) => Users.removeSecondFactor(id))
+    yield* print(json, yield* connected(data)(removed), () => `${user} has no second factor now, and is signed out`)
+  })
+).pipe(
+  Command.withDescription("Removes the second factor of a user who has lost the app and the recovery codes"),
+  Command.withExamples([
+    {
+      command: "signalbox users remove-second-factor ada",
+      description: "Her password alone lets her in, until she sets up another"
+    }
+  ])
+)
+
+const rules = Command.make(
+  "rules",
+  {
+    secondFactor: Flag.Literals("second-factor", ["required", "optional"]).pipe(
+      Flag.withDescription("Whether members with a password need one; who has none is signed out and sets one up"),
+      Flag.optional
+    ),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, json, secondFactor }) {
+    const asked = Option.isNone(secondFactor)
+      ? Users.signInRules()
+      : Users.setSignInRules({ second_factor_required: secondFactor.value === "required" })
+    yield* print(
+      json,
+      yield* connected(data)(asked),
+      ({ second_factor_required }) => `second factor: ${second_factor_required ? "required" : "optional"}`
+    )
+  })
+).pipe(
+  Command.withDescription("Shows or changes what the workspace asks of people when they sign in"),
+  Command.withExamples([
+    { command: "signalbox users rules", description: "Show the rules" },
+    { command: "signalbox users rules --second-factor required", description: "Ask everybody for a code" }
+  ])
 )
 
 export const users = Command.make("users").pipe(
@@ -169,88 +214,11 @@ export const users = Command.make("users").pipe(
     showCommand(userNoun, ({ id }) => Users.get(id)),
     role,
     link,
-    changing(
-      "disable",
-      { disabled: true },
-      {
-        description: "Disables an account: it is signed out and cannot sign in, and the keys that it owns are refused",
-        done: "is disabled",
-        example: "Until `signalbox users enable ada`"
-      }
-    ),
-    changing(
-      "enable",
-      { disabled: false },
-      {
-        description: "Lets a disabled account sign in again",
-        done: "may sign in again",
-        example: "With the same password"
-      }
-    ),
+    disable,
+    enable,
     signOut,
-    remove
+    removeSecondFactor,
+    remove,
+    rules
   ])
 )
-
-const listRoles = Command.make(
-  "list",
-  connectionFlags,
-  Effect.fnUntraced(function* ({ data, json }) {
-    const found = yield* connected(data)(Roles.all())
-    if (json) return yield* Effect.forEach(found, (one) => Console.log(JSON.stringify(one)), { discard: true })
-    yield* printTable(
-      ["name", "permissions"],
-      found.map(({ built_in, name, permissions }) => [built_in ? `${name} (built in)` : name, permissions.join(" ")]),
-      "No roles"
-    )
-  })
-).pipe(
-  Command.withDescription("Lists the roles with their permissions, those that every workspace has first"),
-  Command.withExamples([{ command: "signalbox roles list", description: "Print a table" }])
-)
-
-const roleName = Argument.String("name").pipe(Argument.withDescription("The name of the role"))
-
-const putRole = Command.make(
-  "put",
-  {
-    name: roleName,
-    permission: Flag.Literals("permission", Permission.literals).pipe(
-      Flag.withDescription("A permission of the role; may be repeated. You can give only permissions that you have"),
-      Flag.withMetavar("PERMISSION"),
-      Flag.atLeast(1)
-    ),
-    ...connectionFlags
-  },
-  Effect.fnUntraced(function* ({ data, json, name, permission }) {
-    const made = yield* connected(data)(Roles.put(name, permission))
-    yield* print(json, made, ({ permissions }) => `${name}: ${permissions.join(" ")}`)
-  })
-).pipe(
-  Command.withDescription("Creates a role, or replaces its permissions"),
-  Command.withExamples([
-    {
-      command: "signalbox roles put clerk --permission Processes.read_runs --permission Processes.trigger_processes",
-      description: "Sees runs and starts them, and nothing else"
-    }
-  ])
-)
-
-const removeRole = Command.make(
-  "delete",
-  { name: roleName, ...connectionFlags },
-  Effect.fnUntraced(function* ({ data, json, name }) {
-    yield* print(json, yield* connected(data)(Roles.remove(name)), () => `deleted role ${name}`)
-  })
-).pipe(
-  Command.withDescription("Deletes a role that no user has"),
-  Command.withExamples([{ command: "signalbox roles delete clerk", description: "First give its users another one" }])
-)
-
-export const roles = Command.make("roles").pipe(
-  Command.withDescription("Lists, creates, changes and deletes roles of the workspace"),
-  Command.withSubcommands([listRoles, putRole, removeRole])
-)
-
-/** Finds a user by login or id. */
-export const findUser = (given: string) => find(userNoun, given)
