@@ -20,6 +20,7 @@ import * as BlobStores from "./internal/storage/BlobStores.ts"
 import * as BucketCheck from "./internal/storage/BucketCheck.ts"
 import * as MasterKeyFile from "./internal/storage/MasterKeyFile.ts"
 import * as Opening from "./internal/storage/Opening.ts"
+import * as OwnSessions from "./internal/edge/OwnSessions.ts"
 import * as Restore from "./internal/storage/Restore.ts"
 import * as StorageCheck from "./internal/storage/StorageCheck.ts"
 import { ApiKeys } from "./internal/store/access/ApiKeys.ts"
@@ -37,6 +38,7 @@ import * as Tokens from "./internal/vault/Tokens.ts"
 import { MasterKey } from "./internal/vault/MasterKey.ts"
 import type { StorageOptions } from "./Options.ts"
 
+export { type OwnSession, SessionRefused } from "./internal/edge/OwnSessions.ts"
 export { BackupError } from "./internal/storage/Archive.ts"
 export type { BackupOptions, Made } from "./internal/storage/Backup.ts"
 export type { RestoreOptions, Restored } from "./internal/storage/Restore.ts"
@@ -99,6 +101,31 @@ export class Administration extends Context.Service<
       key: Redacted.Redacted,
       lifetime: Duration.Duration
     ) => Effect.Effect<Redacted.Redacted | null>
+    /**
+     * Signs somebody in to the console whom the program that embeds the room has signed in: returns the `Set-Cookie` of a new session. The
+     * account of the subject is created at its first session; names and roles become those given, except that the last `admin` of a workspace
+     * stays. Fails with `SessionRefused` for an account that is disabled, and for a role that does not exist. Serve the room with
+     * `signIn: "own"`, so that its console shows no form.
+     *
+     * ```ts
+     * import { Administration } from "@signalbox/control-room/Administration"
+     * import * as Effect from "effect/Effect"
+     *
+     * export const setCookie = Effect.gen(function* () {
+     *   const { firstWorkspace, openSession } = yield* Administration
+     *   const { id } = yield* firstWorkspace("default")
+     *   return yield* openSession({
+     *     subject: "42",
+     *     name: { first: "Ada", last: "Lovelace" },
+     *     roles: [{ workspaceId: id, role: "operator" }],
+     *     publicUrl: "https://app.example.com/automation"
+     *   })
+     * })
+     * ```
+     */
+    readonly openSession: (
+      session: OwnSessions.OwnSession
+    ) => Effect.Effect<Redacted.Redacted, OwnSessions.SessionRefused>
   }
 >()("@signalbox/control-room/Administration") {
   /** Administration on the repositories in the context. */
@@ -136,7 +163,10 @@ export class Administration extends Context.Service<
         return key?.workspaceId === workspace
       })
 
+      const openSession = yield* OwnSessions.make
+
       return Administration.of({
+        openSession,
         firstWorkspace: workspaces.firstOr,
         ensureFirstKey: ({ save, saved, workspace }) =>
           transaction(

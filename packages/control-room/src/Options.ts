@@ -126,6 +126,11 @@ export interface ServiceOptions {
    * only a key with `Room.manage` does, which is that of the data folder.
    */
   readonly consoleKeys?: boolean
+  /**
+   * Who signs people in to the console. `own`: the program that embeds the room, by `Administration.openSession`; the console then shows no
+   * form, and takes neither passwords nor links to choose one. Default: the room itself.
+   */
+  readonly signIn?: "own"
   /** The console to serve at `/console/`, such as that of `@signalbox/console`; default: none. */
   readonly console?: ConsoleFiles
   /**

@@ -72,6 +72,8 @@ export interface ServiceOptions {
   readonly insecureSignIn?: boolean
   /** Whether keys open the console also when the room has accounts of people; default false. */
   readonly consoleKeys?: boolean
+  /** `own`: this program signs people in to the console, by `Administration.openSession`; default: the room does. */
+  readonly signIn?: Served["signIn"]
   /** How long runs are stored after their end, such as `"30 days"`; default: for ever. */
   readonly retainRuns?: Served["retainRuns"]
   /** How long entries of the audit are stored, such as `"400 days"`; default: for ever. */
@@ -192,7 +194,8 @@ export const layerService = (options: ServiceOptions = {}) => {
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl, workspace } = options
   const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit, retainAudit, retainRuns, s3 } =
     options
-  const { allowedHosts, console, consoleKeys, flows, insecureSignIn, internalUrl, metrics, trustedProxies } = options
+  const { allowedHosts, console, consoleKeys, flows, insecureSignIn, internalUrl, metrics, signIn, trustedProxies } =
+    options
   const server = Server.layer(
     defined({
       publicUrl,
@@ -206,6 +209,7 @@ export const layerService = (options: ServiceOptions = {}) => {
       flows,
       insecureSignIn,
       metrics,
+      signIn,
       createWorkspaces,
       rateLimit,
       retainAudit,

@@ -155,12 +155,17 @@ export const SetUp = ({ begun }: { readonly begun: Enrolling }) => {
   )
 }
 
+const isTrue = (body: unknown, member: string) =>
+  typeof body === "object" &&
+  body !== null &&
+  Object.entries(body).some(([name, value]) => name === member && value === true)
+
 export const SignIn = () => {
-  /** Whether people have accounts; undefined until it is known. */
-  const [hasPeople, setPeople] = useState<boolean>()
+  /** Whether people have accounts; `own`: another application signs them in. Undefined until it is known. */
+  const [hasPeople, setPeople] = useState<boolean | "own">()
   useEffect(() => {
     send("GET", signInPath).then(
-      (body) => setPeople(typeof body === "object" && body !== null && "accounts" in body && body.accounts === true),
+      (body) => setPeople(isTrue(body, "own") ? "own" : isTrue(body, "accounts")),
       () => setPeople(false)
     )
   }, [])
@@ -168,7 +173,9 @@ export const SignIn = () => {
     <main class="sign-in">
       <h1>{names.product}</h1>
       <Problem message={refusal.value} />
-      {hasPeople === true ? (
+      {hasPeople === "own" ? (
+        <p>{text.frame.ownSignIn}</p>
+      ) : hasPeople === true ? (
         <>
           <ByLogin />
           <details>

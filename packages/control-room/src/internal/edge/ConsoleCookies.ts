@@ -3,17 +3,15 @@
  * page it has open, so what changes something must prove that it comes from the console.
  */
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
-import { createHash } from "node:crypto"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import * as MasterKeyRecord from "../store/database/MasterKeyRecord.ts"
-import { sessionLifetime } from "../store/access/ConsoleSessions.ts"
 import { loginKey } from "../engine/Logins.ts"
 import { Signer } from "../transfers/Signer.ts"
 import * as Tokens from "../vault/Tokens.ts"
+import { cookiesOf } from "./CookieNames.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -44,18 +42,9 @@ export class ConsoleCookies extends Context.Service<
     ConsoleCookies,
     Effect.gen(function* () {
       const { sign, verify } = yield* Signer
-      const { origin, pathname, protocol } = new URL(yield* PublicUrl)
-      // Cookies ignore ports: rooms on one machine tell theirs apart by name.
-      const room = createHash("sha256")
-        .update((yield* MasterKeyRecord.ofService) ?? "")
-        .digest("hex")
-        .slice(0, 12)
-      const isSecure = protocol === "https:"
-      const path = pathname === "/" ? "/" : `${pathname.replace(/\/+$/, "")}/`
-      const prefix = !isSecure ? "" : path === "/" ? "__Host-" : "__Secure-"
-      const name = `${prefix}signalbox-${room}`
-      const browserName = `${prefix}signalbox-browser-${room}`
-      const attributes = `Path=${path}; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`
+      const publicUrl = yield* PublicUrl
+      const { origin } = new URL(publicUrl)
+      const { attributes, browserName, cookie, name } = cookiesOf(publicUrl, yield* MasterKeyRecord.ofService)
 
       // Whoever has the cookie knows the login, so no more than a mark of it is in there.
       const markOf = (login: string) => sign(`browser of ${loginKey(login)}`)
@@ -86,10 +75,7 @@ export class ConsoleCookies extends Context.Service<
             ? null
             : `requests of the console that change something need the header ${consoleHeader}: 1`
         },
-        cookie: (token) =>
-          token === null
-            ? `${name}=; ${attributes}; Max-Age=0`
-            : `${name}=${token}; ${attributes}; Max-Age=${Duration.toSeconds(sessionLifetime)}`,
+        cookie,
         isKnown: (request, login) => {
           const mark = request.cookies[browserName]
           return mark !== undefined && verify(`browser of ${loginKey(login)}`, mark)

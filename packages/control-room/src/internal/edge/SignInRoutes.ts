@@ -74,8 +74,11 @@ export const wrongFirstCode = () =>
 const loginIn = bodyOf(Login, "{login, password, code?, pending?}")
 const linkIn = bodyOf(Link, "{link, password?, replace?}")
 
-/** `mayBeInsecure`: whether passwords may come over plain HTTP from other machines. */
-export const layer = ({ mayBeInsecure }: { readonly mayBeInsecure: boolean }) =>
+/**
+ * `mayBeInsecure`: whether passwords may come over plain HTTP from other machines. `isOwn`: whether the program that embeds the room signs
+ * people in.
+ */
+export const layer = ({ isOwn, mayBeInsecure }: { readonly isOwn: boolean; readonly mayBeInsecure: boolean }) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
       const { hostname, protocol } = new URL(yield* PublicUrl)
@@ -97,6 +100,9 @@ export const layer = ({ mayBeInsecure }: { readonly mayBeInsecure: boolean }) =>
       const guard = Effect.fnUntraced(function* (request: Request) {
         const refusal = cookies.refusalOf(request)
         if (refusal !== null) return yield* refuse(403, "FORBIDDEN", refusal)
+        if (isOwn) {
+          return yield* refuse(403, "FORBIDDEN", "people are signed in by the application that this room belongs to")
+        }
         if (isSafe) return
         const remedy = "serve the room over https (--public-url), or start it with --insecure-sign-in"
         return yield* refuse(403, "FORBIDDEN", `passwords are not accepted over plain http: ${remedy}`)
@@ -181,7 +187,7 @@ export const layer = ({ mayBeInsecure }: { readonly mayBeInsecure: boolean }) =>
       })
 
       /** So that nobody who has no account meets a form for one. */
-      const ask = Effect.map(accounts.exist, (exist) => HttpServerResponse.jsonUnsafe({ accounts: exist }))
+      const ask = Effect.map(accounts.exist, (exist) => HttpServerResponse.jsonUnsafe({ accounts: exist, own: isOwn }))
 
       yield* router.add("GET", signInPath, ask)
       yield* router.add("POST", signInPath, open)

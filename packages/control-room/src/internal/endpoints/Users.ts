@@ -22,13 +22,16 @@ import { Database } from "../store/database/Database.ts"
 const invitationLifetime = Duration.hours(72)
 const resetLifetime = Duration.hours(1)
 
+/** Somebody without a password is signed in by others. */
+const hasEntered = ({ last_sign_in_at, password }: Member) => password !== null || last_sign_in_at !== null
+
 const view = (member: Member): User => ({
   id: member.id,
   login: member.login,
   first_name: member.first_name,
   last_name: member.last_name,
   email: member.email,
-  state: member.disabled ? "disabled" : member.password === null ? "invited" : "active",
+  state: member.disabled ? "disabled" : hasEntered(member) ? "active" : "invited",
   role: member.role,
   manages_room: member.manages_room,
   second_factor: member.totp_secret !== null,

@@ -95,6 +95,7 @@ type Routed = Pick<
   | "insecureSignIn"
   | "metrics"
   | "rateLimit"
+  | "signIn"
   | "trustedProxies"
 >
 
@@ -141,7 +142,8 @@ const routes = ({
   createWorkspaces = true,
   flows,
   insecureSignIn = false,
-  metrics = false
+  metrics = false,
+  signIn
 }: Routed) =>
   Layer.mergeAll(
     Layer.provide(
@@ -155,7 +157,7 @@ const routes = ({
     Transfers.layer,
     Layer.mergeAll(
       ConsoleRoutes.layer({ mayUseKeys: consoleKeys }),
-      SignInRoutes.layer({ mayBeInsecure: insecureSignIn }),
+      SignInRoutes.layer({ mayBeInsecure: insecureSignIn, isOwn: signIn === "own" }),
       AccountRoutes.layer
     ).pipe(Layer.provide([SignIn.layer, SessionViews.layer])),
     ConsoleFiles.layer,

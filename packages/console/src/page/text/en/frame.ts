@@ -25,6 +25,7 @@ export const frame = {
   code: "Code",
   codeHint: "Of your authenticator app, or a recovery code",
   forgotten: "Forgot your password? An administrator of the workspace can send you a link.",
+  ownSignIn: "Sign in to the application that this console belongs to, and open the console from there.",
   byKey: "Sign in with a key",
   choose: "Choose a password",
   chooseHint: (login: Node) => phrase`For the account ${login}. At least 12 characters, such as a sentence.`,

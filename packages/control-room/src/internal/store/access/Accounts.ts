@@ -25,12 +25,16 @@ export const accountTable = Table("account", {
   /** Sealed; null: the account asks for no code. */
   totp_secret: nullable(text),
   /** The last time step whose code was accepted. */
-  totp_step: nullable(integer)
+  totp_step: nullable(integer),
+  /** By which the program that embeds the room knows the account, and signs it in; null: of nobody whom it signs in. */
+  subject: nullable(text)
 })
 export type Account = typeof accountTable.Type
 
 /** What a new account has. */
-export type NewAccount = Pick<Account, "login" | "first_name" | "last_name" | "email" | "manages_room">
+export type NewAccount = Pick<Account, "login" | "first_name" | "last_name" | "email" | "manages_room"> & {
+  readonly subject?: string
+}
 
 /** What may change of an account. */
 export type AccountValues = Partial<Omit<Account, "id" | "login" | "login_key" | "created_at">>
@@ -46,6 +50,8 @@ export class Accounts extends Context.Service<
     readonly lock: Effect.Effect<void>
     readonly find: (id: UserId) => Effect.Effect<Account | null>
     readonly byLogin: (login: string) => Effect.Effect<Account | null>
+    /** The account of a subject of the program that embeds the room. */
+    readonly ofSubject: (subject: string) => Effect.Effect<Account | null>
     /** Returns null when the login is taken. */
     readonly create: (account: NewAccount) => Effect.Effect<Account | null>
     readonly update: (id: UserId, values: AccountValues) => Effect.Effect<void>
@@ -83,9 +89,11 @@ export class Accounts extends Context.Service<
         lock: Dialect.lockName(sql, "accounts"),
         find: (id) => queryOne(accountTable, sql`${select} WHERE id = ${id}`),
         byLogin: (login) => queryOne(accountTable, sql`${select} WHERE login_key = ${loginKey(login)}`),
-        create: Effect.fnUntraced(function* (account) {
+        ofSubject: (subject) => queryOne(accountTable, sql`${select} WHERE subject = ${subject}`),
+        create: Effect.fnUntraced(function* ({ subject = null, ...account }) {
           const row: Account = {
             ...account,
+            subject,
             id: UserId.make(yield* newId),
             login_key: loginKey(account.login),
             password: null,

@@ -34,7 +34,8 @@ const ofAccount = accountTable.pick(
   "created_at",
   "last_sign_in_at",
   "totp_secret",
-  "totp_step"
+  "totp_step",
+  "subject"
 )
 const membershipRow = Row({ id: idColumn(WorkspaceId), name: text, role: text })
 const roleTable = Table("role", {
