@@ -82,21 +82,37 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("users", (
     })
   )
 
-  it.effect("may do what their role permits, at every endpoint", () =>
+  it.effect("may do what their role permits, at every endpoint, and so may their keys, which were given more", () =>
     Effect.gen(function* () {
-      const { workspaceId } = yield* Service
+      const { raw, workspaceId } = yield* Service
       const ofKeys = endpoints.filter(({ door, path }) => door === "key" && path.includes(":workspace_id"))
-      for (const [role, permissions] of Object.entries(builtInRoles)) {
-        const { cookie } = yield* member({ login: newLogin(role), role })
+      yield* Roles.put("narrow", ["Processes.read_runs", "Processes.trigger_processes"])
+      const roles = [
+        ...Object.entries(builtInRoles),
+        ["narrow", (yield* Roles.all()).at(-1)?.permissions ?? []] as const
+      ]
+      yield* member({ login: newLogin("keeper"), role: "admin" })
+      for (const [role, permissions] of roles) {
+        const { cookie, user } = yield* member({ login: newLogin(role), role: "admin" })
+        const { key } = yield* ApiKeys.create("of an admin then", builtInRoles.admin, { owner: { id: user.id } })
+        yield* Users.update(user.id, { role })
         const held = new Set<string>(permissions)
         for (const { identifier, method, needed, path } of ofKeys) {
           // Ends the session, or answers as long as it is read.
           if (identifier === "watchChanges" || identifier === "createConsoleTicket") continue
           const at = fill(path, (name) => (name === "workspace_id" ? workspaceId : nobody))
-          const answer = yield* by(cookie, method, at, method === "GET" ? undefined : { unknown: nobody })
+          const json = method === "GET" ? {} : { json: { unknown: nobody } }
           const lacking = needed.filter((permission) => !held.has(permission))
-          const refused = answer.status === 403 && errorOf(answer).message.includes("your role lacks the permission")
-          assert.strictEqual(refused, lacking.length > 0, `${role}, ${identifier}: ${answer.status} ${answer.text}`)
+          for (const [who, words, credential] of [
+            ["session", "your role lacks the permission", { key: null, headers: { ...own, cookie } }],
+            ["key", "the key lacks the permission", { key: Redacted.value(key) }]
+          ] as const) {
+            const answer = yield* raw(method, at, { ...credential, ...json })
+            const refused = answer.status === 403 && errorOf(answer).message.includes(words)
+            const what = `${who} of ${role}, ${identifier}: ${answer.status} ${answer.text}`
+            assert.strictEqual(refused, lacking.length > 0, what)
+            if (refused) assert.include(errorOf(answer).message, lacking[0] ?? "", what)
+          }
         }
       }
     })
