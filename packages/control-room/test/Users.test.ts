@@ -346,6 +346,28 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("roles", (
   )
 })
 
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("values of secrets", (it) => {
+  it.effect("are given by keys older than the first account, by who has them, and by who operates the room", () =>
+    Effect.gen(function* () {
+      const { makeKey, raw } = yield* Service
+      const values = "Vault.read_secret_values"
+      const managing = ["Workspace.manage_api_keys", "Vault.read_secrets"] as const
+      const gives = (key: string, permissions: ReadonlyArray<string> = [values]) =>
+        Effect.map(raw("POST", "api-keys", { key, json: { name: "k", permissions } }), ({ status }) => status === 200)
+      const older = yield* makeKey(managing)
+      assert.isTrue(yield* gives(older))
+      yield* Users.invite({ login: newLogin("first"), role: "viewer" })
+      assert.isTrue(yield* gives(older))
+      // A key of now, which would be a way round: whoever makes it would give what they lack.
+      const newer = yield* makeKey(managing)
+      assert.isFalse(yield* gives(newer))
+      assert.isTrue(yield* gives(newer, managing))
+      assert.isTrue(yield* gives(yield* makeKey([...managing, values])))
+      assert.isTrue(yield* gives(yield* makeKey(["Workspace.manage_api_keys", "Room.manage"])))
+    })
+  )
+})
+
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a key of a user", (it) => {
   const keyOf = Effect.fnUntraced(function* (owner: UserId, permissions: ReadonlyArray<Permission>) {
     const { id, key } = yield* ApiKeys.create("of a user", permissions, { owner: { id: owner } })

@@ -5,8 +5,13 @@ import * as Effect from "effect/Effect"
 import { forbidden } from "./Failures.ts"
 import { callerOf } from "./Permissions.ts"
 
-/** The first key of a workspace lacks it, so no key could have it otherwise. */
-const grantableByKeys: Permission = "Vault.read_secret_values"
+/** What no role gives by itself: who operates the room gives it too. */
+const givenByRoom: ReadonlySet<Permission> = new Set(["Vault.read_secret_values"])
+
+const gives = (principal: Principal, permission: Permission) => {
+  const { permissions } = callerOf(principal)
+  return permissions.has(permission) || (givenByRoom.has(permission) && permissions.has("Room.manage"))
+}
 
 /** Refuses unless the caller has all of these permissions. `what` begins the message: what would be given, or who has them. */
 export const covers = (
@@ -14,16 +19,18 @@ export const covers = (
   permissions: Iterable<Permission>,
   what: string
 ): Effect.Effect<void, ForbiddenResponse> => {
-  const { permissions: held } = callerOf(principal)
-  const missing = [...new Set(permissions)].filter((permission) => !held.has(permission))
+  const missing = [...new Set(permissions)].filter((permission) => !gives(principal, permission))
   return missing.length === 0
     ? Effect.void
     : forbidden(`${what}, which needs all of its permissions, and you lack ${missing.join(", ")}`)
 }
 
-/** Whether a caller may give a key this permission. A key that has no owner may also give it values of secrets. */
-export const mayGrant = (principal: Principal, permission: Permission): boolean =>
-  callerOf(principal).permissions.has(permission) || (principal._tag === "ApiKey" && permission === grantableByKeys)
+/**
+ * Whether a caller may give a key this permission. `isOlder`: whether it is a key that is older than the first account. The first key of a
+ * workspace lacks the values of secrets, so no key could have them otherwise; a newer key that gave them would be a way round its maker.
+ */
+export const mayGrant = (principal: Principal, permission: Permission, isOlder: boolean): boolean =>
+  gives(principal, permission) || (isOlder && givenByRoom.has(permission))
 
 /** Whether the caller operates the room. */
 export const managesRoom = (principal: Principal) => callerOf(principal).permissions.has("Room.manage")

@@ -55,7 +55,8 @@ export const layer = Endpoints.group(
         page(request, query, (from) => store.list(params.workspace_id, from), Effect.succeed),
       createApiKey: Effect.fnUntraced(function* ({ params, payload }) {
         const maker = yield* CurrentPrincipal
-        const missing = payload.permissions.filter((permission) => !Standing.mayGrant(maker, permission))
+        const isOlder = maker._tag === "ApiKey" && (yield* store.predatesAccounts(maker.keyId))
+        const missing = payload.permissions.filter((permission) => !Standing.mayGrant(maker, permission, isOlder))
         if (missing.length > 0) {
           const [who, this_] = maker._tag === "User" ? ["you", "you lack"] : ["a key", "this one lacks"]
           return yield* forbidden(

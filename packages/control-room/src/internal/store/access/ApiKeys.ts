@@ -115,6 +115,8 @@ export class ApiKeys extends Context.Service<
       permissions: ReadonlyArray<Permission>,
       of?: { readonly owner: UserId | null; readonly expiresAt: string | null }
     ) => Effect.Effect<{ readonly view: ApiKeyView; readonly key: string }>
+    /** Whether a key that belongs to the workspace is older than the first account of the room, or there is none. */
+    readonly predatesAccounts: (id: string) => Effect.Effect<boolean>
     /** Gives a key a permission, unless it has it. */
     readonly grant: (key: string, permission: Permission) => Effect.Effect<void>
     /** Hands a key over to another owner; null: to the workspace. */
@@ -223,6 +225,13 @@ export class ApiKeys extends Context.Service<
           const key = yield* find(id)
           return key !== null && key.expiresAt > (yield* millis) ? key : null
         }),
+        predatesAccounts: (id) =>
+          Effect.map(
+            sql`
+              SELECT id FROM api_key WHERE id = ${id} AND owner_id IS NULL
+                AND NOT EXISTS (SELECT 1 FROM account WHERE account.created_at <= api_key.created_at)`,
+            (rows) => rows.length > 0
+          ),
         nameOf: (workspace, id) =>
           queryOne(
             keyTable.pick("name"),
