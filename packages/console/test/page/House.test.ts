@@ -11,6 +11,7 @@ import {
 import {
   actsOf,
   grouped,
+  heldBy,
   mayGive,
   permissions,
   presetOf,
@@ -61,7 +62,11 @@ describe("the permissions of a key", () => {
     const held = ["Processes.read_processes", "Processes.trigger_processes"]
     assert.sameMembers([...within(set("operator"), held)], held)
     assert.isFalse(mayGive("Vault.read_secret_values", held))
-    assert.isTrue(mayGive("Vault.read_secret_values", ["Workspace.manage_api_keys"]))
+    assert.isTrue(mayGive("Vault.read_secret_values", ["Room.manage"]))
+    const permissions = ["Workspace.manage_api_keys"]
+    assert.isTrue(mayGive("Vault.read_secret_values", heldBy({ permissions, user: null })))
+    const user = { id: "u", login: "ada", name: "Ada", role: "admin", manages_room: false }
+    assert.isFalse(mayGive("Vault.read_secret_values", heldBy({ permissions, user })))
     for (const { permissions } of presets) assert.notInclude(permissions, "Vault.read_secret_values")
   })
 

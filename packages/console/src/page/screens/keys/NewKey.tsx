@@ -8,7 +8,7 @@ import { CheckField, NameField, SelectField } from "../../kit/Field.tsx"
 import { to } from "../../route.ts"
 import { session } from "../../state.ts"
 import { ShownOnceDialog } from "../work/ShownOnce.tsx"
-import { grouped, inWords, mayGive, presetOf, presets, within } from "./permissions.ts"
+import { grouped, heldBy, inWords, mayGive, presetOf, presets, within } from "./permissions.ts"
 import * as text from "../../text/text.ts"
 
 const capital = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
@@ -45,7 +45,7 @@ const Boxes = ({
 )
 
 export const NewKey = ({ onClose, onDone }: { readonly onClose: () => void; readonly onDone: () => void }) => {
-  const held = session.value?.permissions ?? []
+  const held = heldBy(session.value ?? { permissions: [], user: null })
   const offered = presets.filter((preset) => within(preset, held).length > 0)
   const first = offered.find((preset) => within(preset, held).length === preset.permissions.length)
   const [name, setName] = useState("")

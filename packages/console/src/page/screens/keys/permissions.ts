@@ -1,4 +1,5 @@
 /** What keys may do, in words, and the sets that are usual. */
+import type { Session } from "../../api.ts"
 import type { Permission } from "@signalbox/api/contract/Authorization"
 import * as text from "../../text/text.ts"
 
@@ -60,9 +61,13 @@ export const presets: ReadonlyArray<Preset> = [
   }
 ]
 
+/** What a session has to give to keys. A key may also give values of secrets, unless it is newer than the first account. */
+export const heldBy = ({ permissions, user }: Pick<Session, "permissions" | "user">): ReadonlyArray<string> =>
+  user === null && permissions.includes("Workspace.manage_api_keys") ? [...permissions, ofValues] : permissions
+
 /** Whether somebody who has `held` may give it to a key. */
 export const mayGive = (permission: Permission, held: ReadonlyArray<string>): boolean =>
-  permission === ofValues ? held.includes("Workspace.manage_api_keys") : held.includes(permission)
+  held.includes(permission) || (permission === ofValues && held.includes("Room.manage"))
 
 /** What of a set somebody who has `held` can give. */
 export const within = (preset: Preset, held: ReadonlyArray<string>): ReadonlyArray<Permission> =>
