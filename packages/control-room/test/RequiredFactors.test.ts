@@ -56,15 +56,15 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })(
         const wrong = yield* signIn(login, password, { pending, code: "000000" })
         assertError(wrong, 400, "INVALID_REQUEST", /code: is wrong/)
         // An enrolment of somebody else, and one that nobody began.
-      const eve = yield* member({ login: newLogin("eve"), role: "viewer" })
-      const ofEve = bodyAs(Enrolling, yield* signIn(eve.user.login)).enrol
-      for (const foreign of [
-        { pending: ofEve.pending, code: codeOf(ofEve.secret) },
-        { pending: "x", code: "1" }
-      ]) {
-        assertError(yield* signIn(login, password, foreign), 400, "INVALID_REQUEST", /code: is wrong/)
-      }
-      const entered = yield* signIn(login, password, { pending, code: codeOf(secret, Date.now() - 30_000) })
+        const eve = yield* member({ login: newLogin("eve"), role: "viewer" })
+        const ofEve = bodyAs(Enrolling, yield* signIn(eve.user.login)).enrol
+        for (const foreign of [
+          { pending: ofEve.pending, code: codeOf(ofEve.secret) },
+          { pending: "x", code: "1" }
+        ]) {
+          assertError(yield* signIn(login, password, foreign), 400, "INVALID_REQUEST", /code: is wrong/)
+        }
+        const entered = yield* signIn(login, password, { pending, code: codeOf(secret, Date.now() - 30_000) })
         assert.lengthOf(bodyAs(Codes, entered).recovery_codes, 10)
         assert.strictEqual(yield* status(cookiesOf(entered)), 200)
         assert.deepStrictEqual(JSON.parse((yield* signIn(login)).text), { code_needed: true })

@@ -1,12 +1,14 @@
 /** People sign in to the console with a password, and strangers do not. */
-import { assert, layer as withLayer } from "@effect/vitest"
+import { assert, layer as withLayer, vi } from "@effect/vitest"
 import * as ConsoleTickets from "@signalbox/api/ConsoleTickets"
 import * as Users from "@signalbox/api/Users"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import crypto from "node:crypto"
+import { syncBuiltinESMExports } from "node:module"
 import * as SqlClient from "effect/sql/SqlClient"
-import { assertError, bodyAs } from "./support/Http.ts"
+import { type Answer, assertError, bodyAs } from "./support/Http.ts"
 import {
   afterPauses,
   codeOf,
@@ -36,6 +38,22 @@ const Account = Schema.Struct({
 const show = (cookie: string) => page("GET", "/console/session", undefined, cookie)
 const runs = (cookie: string) =>
   Effect.flatMap(Service, ({ raw }) => raw("GET", "process-runs", { key: null, headers: { cookie } }))
+/** An answer, and how many passwords were computed for it. */
+const counted = <E, R>(request: Effect.Effect<Answer, E, R>) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => {
+      const scrypt = vi.spyOn(crypto, "scrypt")
+      syncBuiltinESMExports()
+      return scrypt
+    }),
+    (scrypt) => Effect.map(request, (answer) => ({ answer, computed: scrypt.mock.calls.length })),
+    (scrypt) =>
+      Effect.sync(() => {
+        scrypt.mockRestore()
+        syncBuiltinESMExports()
+      })
+  )
+
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("signing in", (it) => {
   it.effect("opens a session with the permissions of the role, whatever the case of the login", () =>
     Effect.gen(function* () {
@@ -76,6 +94,32 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("signing i
         assertError(answer, 401, "UNAUTHENTICATED", /login, password or code is wrong, or the account is disabled/)
         assert.strictEqual(answer.text, wrong.text)
       }
+    })
+  )
+
+  it.effect("computes one password at each attempt, whatever is wrong, so that it takes as long", () =>
+    Effect.gen(function* () {
+      const { user } = yield* member({ login: newLogin("max"), role: "viewer" })
+      const disabled = yield* member({ login: newLogin("dis"), role: "viewer" })
+      yield* Users.update(disabled.user.id, { disabled: true })
+      const invited = yield* Users.invite({ login: newLogin("inv"), role: "viewer" })
+      const factor = yield* member({ login: newLogin("fac"), role: "viewer" })
+      yield* enrol(factor.cookie)
+      const attempts: Readonly<Record<string, ReturnType<typeof signIn>>> = {
+        "a wrong password": signIn(user.login, "not the password"),
+        "an unknown login": signIn(newLogin("nobody")),
+        "a disabled account": signIn(disabled.user.login),
+        "an account without a password": signIn(invited.login),
+        "a wrong code": signIn(factor.user.login, password, { code: "000000" }),
+        "a wrong recovery code": signIn(factor.user.login, password, { code: "AAAA-AAAA-AAAA-AAAA" })
+      }
+      const texts = new Set<string>()
+      for (const [what, attempt] of Object.entries(attempts)) {
+        const { answer, computed } = yield* counted(attempt)
+        assert.deepStrictEqual([answer.status, computed], [401, 1], what)
+        texts.add(answer.text)
+      }
+      assert.strictEqual(texts.size, 1)
     })
   )
 
@@ -386,16 +430,18 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("an accoun
     Effect.gen(function* () {
       const { cookie: first, user } = yield* member({ login: newLogin("ben"), role: "viewer" })
       const { codes, cookie } = yield* enrol(first)
-      const [one = "", two = ""] = codes
+      const [one = "", two = "", three = ""] = codes
       assert.strictEqual((yield* signIn(user.login, password, { code: one.toLowerCase() })).status, 200)
       yield* afterPauses
-      const both = yield* Effect.all([
-        signIn(user.login, password, { code: one }),
-        signIn(user.login, password, { code: one })
-      ])
-      assert.deepStrictEqual(
+      assert.strictEqual((yield* signIn(user.login, password, { code: one })).status, 401)
+      yield* afterPauses
+      const both = yield* Effect.all(
+        [signIn(user.login, password, { code: three }), signIn(user.login, password, { code: three })],
+        { concurrency: 2 }
+      )
+      assert.sameMembers(
         both.map(({ status }) => status),
-        [401, 401]
+        [200, 401]
       )
       yield* afterPauses
       const remove = (code: string) => page("DELETE", "/console/account/second-factor", { password, code }, cookie)

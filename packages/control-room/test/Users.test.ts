@@ -86,7 +86,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("users", (
     Effect.gen(function* () {
       const { raw, workspaceId } = yield* Service
       const ofKeys = endpoints.filter(({ door, path }) => door === "key" && path.includes(":workspace_id"))
-      yield* Roles.put("narrow", ["Processes.read_runs", "Processes.trigger_processes"])
+      yield* Roles.put("narrow", ["Processes.read_runs", "Processes.write_processes"])
       const roles = [
         ...Object.entries(builtInRoles),
         ["narrow", (yield* Roles.all()).at(-1)?.permissions ?? []] as const
@@ -227,6 +227,30 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("users", (
       ]) {
         assertError(answer, 409, "CONFLICT", /is the last admin of the workspace .*; give somebody else the role first/)
       }
+    })
+  )
+
+  it.effect("keep the last who operates the room, also when two end that for each other at once", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const manager = (name: string) => member({ login: newLogin(name), role: "admin", manages_room: true })
+      const one = yield* manager("one")
+      const two = yield* manager("two")
+      const end = ({ cookie }: { readonly cookie: string }, { user }: typeof one) =>
+        by(cookie, "POST", `users/${user.id}`, { manages_room: false })
+      const answers = yield* Effect.all([end(one, two), end(two, one)], { concurrency: 2 })
+      assert.strictEqual(answers.filter(({ status }) => status === 200).length, 1)
+      const left = answers[0]?.status === 200 ? one : two
+      for (const answer of [
+        yield* end(left, left),
+        yield* by(left.cookie, "POST", `users/${left.user.id}`, { disabled: true })
+      ]) {
+        assertError(answer, 409, "CONFLICT", /is the last who operates the room; let somebody else operate it first/)
+      }
+      // Removed from the workspace, the account goes on to operate the room.
+      yield* member({ login: newLogin("keeper"), role: "admin" })
+      yield* Users.remove(left.user.id)
+      assert.lengthOf(yield* sql`SELECT id FROM account WHERE id = ${left.user.id} AND manages_room = 1`, 1)
     })
   )
 
