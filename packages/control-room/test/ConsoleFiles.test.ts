@@ -5,6 +5,7 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as Roles from "@signalbox/api/Roles"
 import * as StepRuns from "@signalbox/api/StepRuns"
 import * as Users from "@signalbox/api/Users"
+import * as WorkItems from "@signalbox/api/WorkItems"
 import { Permission } from "@signalbox/api/contract/Authorization"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import * as Effect from "effect/Effect"
@@ -115,6 +116,24 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a file of
       )
       assertError(yield* get("/console/files/nothing"), 404, "NOT_FOUND", /the file does not exist/)
       assert.strictEqual((yield* raw("POST", path)).status, 405)
+    })
+  )
+
+  it.effect("is signed for an hour for a key, and for five minutes for a session", () =>
+    Effect.gen(function* () {
+      const { key, raw } = yield* Service
+      const process = yield* Processes.create({ name: newLogin("p"), steps: [{ name: "s", task: { name: "t" } }] })
+      const { id } = yield* WorkItems.create({ process: process.id })
+      yield* WorkItems.attachFile(id, { name: "a.txt", bytes: bytes("text") })
+      const minutes = (headers: { readonly [K in string]: string }, given: string | null) =>
+        Effect.map(raw("GET", `work-items/${id}`, { key: given, headers }), ({ text }) => {
+          const expires = Number(new URL(JSON.parse(text).files[0].download.url).searchParams.get("expires"))
+          return Math.round((expires - Date.now()) / 60_000)
+        })
+      const opened = yield* raw("POST", "/console/session", { key: null, json: { key }, headers: own })
+      const cookie = opened.headers["set-cookie"]?.split(";")[0] ?? ""
+      assert.strictEqual(yield* minutes({}, key), 60)
+      assert.strictEqual(yield* minutes({ ...own, cookie }, null), 5)
     })
   )
 

@@ -13,7 +13,7 @@ import { Database } from "../store/database/Database.ts"
 import { Files } from "../store/files/Files.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { refusals, conflict, orNotFound, tooLarge } from "../edge/Failures.ts"
-import { FileLinks, validMillis } from "../transfers/FileLinks.ts"
+import { FileLinks, validFor } from "../transfers/FileLinks.ts"
 import { Pagination } from "../edge/Pagination.ts"
 
 export const layer = Endpoints.group(
@@ -54,7 +54,7 @@ export const layer = Endpoints.group(
             `data: ${data.length} bytes; send content of ${maxDirectAssetBytes} bytes and more to upload_url, without data`
           )
         }
-        const expires = (yield* millis) + validMillis
+        const expires = (yield* millis) + (yield* validFor)
         const id = yield* store.createUpload(asset.id, content_type, new Date(expires).toISOString())
         if (data === undefined) {
           const upload_url = yield* links.assetUpload(params.workspace_id, id, expires)

@@ -2,6 +2,7 @@
  * Signed addresses and forms: a download address allows one file until a time; an upload form allows one owner one file
  * of a given size.
  */
+import { CurrentPrincipal, type Principal } from "@signalbox/api/contract/Authorization"
 import type { File, NewFile, UploadForm } from "@signalbox/api/contract/Files"
 import { type AssetUploadId, type StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { PackageAuthor } from "@signalbox/api/contract/TaskPackageVersions"
@@ -9,6 +10,7 @@ import { defined } from "@signalbox/transport/Defined"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { Signer } from "./Signer.ts"
 import * as UploadPolicy from "./UploadPolicy.ts"
 import { clockTolerance, Database } from "../store/database/Database.ts"
@@ -18,8 +20,17 @@ import { ClientUrl } from "../settings/PublicUrl.ts"
 /** Byte transfers have a separate prefix. */
 export const transferPrefix = "/transfer/v1"
 
-/** How long addresses and forms are valid. */
-export const validMillis = 60 * 60 * 1000
+/** How long addresses and forms are valid: they outlive the permission by which they were made. */
+const validMillis = 60 * 60 * 1000
+/** The same of those made in a session of the console, which uses them at once. */
+const ofSessionMillis = 5 * 60 * 1000
+
+const isOfSession = (principal: Principal) => "sessionId" in principal && principal.sessionId !== null
+
+/** How long what is made in the current request is valid, in milliseconds. */
+export const validFor: Effect.Effect<number> = Effect.map(Effect.serviceOption(CurrentPrincipal), (principal) =>
+  Option.isSome(principal) && isOfSession(principal.value) ? ofSessionMillis : validMillis
+)
 
 /** The last segment of a name that may contain slashes, encoded for a path. */
 const lastPart = (name: string) => {
@@ -78,7 +89,7 @@ export class FileLinks extends Context.Service<
         workspace: WorkspaceId,
         file: { readonly id: string; readonly name: string; readonly type: string }
       ) {
-        const expires = String((yield* millis) + validMillis)
+        const expires = String((yield* millis) + (yield* validFor))
         const name = lastPart(file.name)
         const signature = signer.sign(downloadText(file.id, name, file.type, workspace, expires))
         const query = new URLSearchParams({ type: file.type, workspace, expires, signature })
@@ -102,7 +113,7 @@ export class FileLinks extends Context.Service<
             name: file.file_name,
             size: file.file_size,
             ...defined({ by: owner.by, note: owner.note }),
-            expires: (yield* millis) + validMillis
+            expires: (yield* millis) + (yield* validFor)
           }
           const encoded = Buffer.from(JSON.stringify(policy)).toString("base64url")
           return {

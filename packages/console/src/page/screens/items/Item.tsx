@@ -4,14 +4,14 @@ import type { Process } from "@signalbox/api/contract/Processes"
 import type { WorkItem } from "@signalbox/api/contract/WorkItems"
 import { useState } from "preact/hooks"
 import { call, reasonOf, useAction } from "../../action.ts"
-import { ApiError } from "../../api.ts"
+import { ApiError, consoleFile } from "../../api.ts"
 import { Button, Empty, Head, Panel, Problem, Time } from "../../kit/Basics.tsx"
 import { Confirm } from "../../kit/Dialog.tsx"
 import { parse } from "../../exact.ts"
 import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
-import { hereOf, sendForm } from "../../upload.ts"
+import { sendForm } from "../../upload.ts"
 import { short } from "../../format.ts"
 import { stateText } from "../../kit/states.ts"
 import { NotLoaded } from "../work/Resource.tsx"
@@ -92,9 +92,9 @@ const Files = ({
         )
       ) : (
         <ul class="files">
-          {item.files.map(({ download, id, name, size }) => (
+          {item.files.map(({ id, name, size }) => (
             <li key={id}>
-              <a href={hereOf(download.url)} download={name}>
+              <a href={consoleFile(id)} download={name}>
                 {name}
               </a>{" "}
               <span class="quiet">{sizeOf(size)}</span>
