@@ -1,8 +1,9 @@
 /** People sign in to the console with a password, and strangers do not. */
-import { assert, layer as withLayer, vi } from "@effect/vitest"
+import { assert, describe, it, layer as withLayer, vi } from "@effect/vitest"
 import * as ConsoleTickets from "@signalbox/api/ConsoleTickets"
 import * as Users from "@signalbox/api/Users"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import crypto from "node:crypto"
@@ -23,7 +24,7 @@ import {
   password,
   signIn
 } from "./support/People.ts"
-import { layer, Service } from "./support/Service.ts"
+import { layer, layerIn, Service, temporaryFolder } from "./support/Service.ts"
 
 const Session = Schema.Struct({
   user: Schema.Struct({ login: Schema.String, name: Schema.String, role: Schema.NullOr(Schema.String) }),
@@ -216,6 +217,32 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("signing i
       assert.strictEqual((yield* page("POST", "/console/session", { key })).status, 200)
     })
   )
+})
+
+/** A room that people reach at this address. */
+const reachedAt = (options: Parameters<typeof layerIn>[1]) =>
+  Layer.unwrap(Effect.map(temporaryFolder, (folder) => layerIn(folder, { rateLimit: null, ...options })))
+
+describe("a password", () => {
+  const attempt = Effect.gen(function* () {
+    const link = yield* page("POST", "/console/link", { link: "x", password })
+    return [(yield* signIn("ada")).status, link.text.includes("plain http")] as const
+  })
+  for (const [what, options, expected] of [
+    ["over plain http from other machines is refused", { publicUrl: "http://room.example.com" }, [403, true]],
+    [
+      "is taken where the network is trusted",
+      { publicUrl: "http://room.example.com", insecureSignIn: true },
+      [401, false]
+    ],
+    ["is taken over https", { publicUrl: "https://room.example.com" }, [401, false]]
+  ] as const) {
+    it.live(what, () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* attempt, expected)
+      }).pipe(Effect.provide(reachedAt(options)))
+    )
+  }
 })
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a link to choose a password", (it) => {

@@ -1,4 +1,4 @@
-/** `keys` and `workspaces`, and the errors of commands that cannot reach a control room. */
+/** `keys`, `users` and `workspaces`, and the errors of commands that cannot reach a control room. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Permission } from "@signalbox/api/contract/Authorization"
 import { join } from "node:path"
@@ -96,6 +96,37 @@ describe("signalbox keys", () => {
     assert.strictEqual(refused.status, 1)
     assert.match(refused.stderr, /^signalbox: Forbidden: the key lacks the permission Workspace\.manage_api_keys/)
     assert.notInclude(refused.stderr, made.stdout.trim().slice(-43))
+  })
+})
+
+describe("signalbox users", () => {
+  it("names the keys of who leaves, and hands them over", async () => {
+    const users = (...args: ReadonlyArray<string>) => signalbox(["users", ...args, "--data", data])
+    await succeed(["users", "create", "ada", "--role", "operator", "--data", data])
+    const permission = ["--permission", "Processes.read_runs"]
+    await succeed(["keys", "create", "--name", "nightly", ...permission, "--owner", "ada", "--data", data])
+    const refused = await users("disable", "ada")
+    assert.strictEqual(refused.status, 1)
+    assert.match(refused.stderr, /^Keys of ada, which are refused then .*:\n {2}nightly, never used\n/)
+    assert.match(refused.stderr, /nothing was changed: add --yes to disable ada, with one key/)
+    assert.match((await users("disable", "ada", "--keys-to-workspace")).stdout, /^ada is disabled/)
+    const [owner] = (await succeed(["keys", "list", "--json", "--data", data])).lines
+      .map((line) => JSON.parse(line))
+      .filter(({ name }) => name === "nightly")
+      .map((key) => key.owner)
+    assert.isNull(owner)
+    // Nothing is asked where there is none.
+    assert.match((await users("remove", "ada")).stdout, /^ada is no user of this workspace any more/)
+  })
+
+  it("shows and changes what is asked of people who sign in, and removes a lost second factor", async () => {
+    const users = (...args: ReadonlyArray<string>) => succeed(["users", ...args, "--data", data])
+    assert.match((await users("rules")).stdout, /^second factor: optional/)
+    assert.match((await users("rules", "--second-factor", "required")).stdout, /^second factor: required/)
+    assert.match((await users("rules")).stdout, /^second factor: required/)
+    await users("rules", "--second-factor", "optional")
+    await users("create", "bob", "--role", "viewer")
+    assert.match((await users("remove-second-factor", "bob")).stdout, /^bob has no second factor now/)
   })
 })
 
