@@ -86,11 +86,11 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("users", (
     Effect.gen(function* () {
       const { raw, workspaceId } = yield* Service
       const ofKeys = endpoints.filter(({ door, path }) => door === "key" && path.includes(":workspace_id"))
-      yield* Roles.put("narrow", ["Processes.read_runs", "Processes.write_processes"])
-      const roles = [
-        ...Object.entries(builtInRoles),
-        ["narrow", (yield* Roles.all()).at(-1)?.permissions ?? []] as const
-      ]
+      const idle = yield* Roles.put(
+        "starts-nothing",
+        builtInRoles.admin.filter((permission) => permission !== "Processes.trigger_processes")
+      )
+      const roles = [...Object.entries(builtInRoles), [idle.name, idle.permissions] as const]
       yield* member({ login: newLogin("keeper"), role: "admin" })
       for (const [role, permissions] of roles) {
         const { cookie, user } = yield* member({ login: newLogin(role), role: "admin" })
