@@ -142,10 +142,13 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("users", (
         yield* users("POST", `/${admin.user.id}`, { disabled: true }),
         yield* users("POST", `/${admin.user.id}/link`),
         yield* users("DELETE", `/${admin.user.id}`),
-        yield* users("DELETE", `/${admin.user.id}/sessions`)
+        yield* users("DELETE", `/${admin.user.id}/second-factor`)
       ]) {
         assertError(answer, 403, "FORBIDDEN", /has the role admin, which needs all of its permissions, and you lack/)
       }
+      // Signing somebody out is always possible, as a leaked key can always be revoked.
+      assert.strictEqual((yield* users("DELETE", `/${admin.user.id}/sessions`)).status, 200)
+      assert.strictEqual((yield* by(admin.cookie, "GET", "process-runs")).status, 401)
       assertError(
         yield* users("POST", `/${weaker.id}`, { role: "admin" }),
         403,

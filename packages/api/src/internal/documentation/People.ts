@@ -94,9 +94,12 @@ export const users: Documented<typeof Users> = {
     errors: { 400: badPage, 403: stronger, 404: unknown("user") }
   },
   endUserSessions: {
-    description: "Signs a user out in every browser.",
+    description: "Signs a user out in every browser, also one who can do more than the caller.",
     response: { id: ids.user, deleted: true },
-    errors: { 403: elsewhere, 404: unknown("user") }
+    errors: {
+      403: "The caller lacks `Workspace.manage_users`; of an account that also belongs to another workspace, or operates the room, only who has `Room.manage` ends sessions.",
+      404: unknown("user")
+    }
   },
   deleteUserSecondFactor: {
     description:

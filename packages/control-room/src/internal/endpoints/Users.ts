@@ -87,14 +87,18 @@ export const layer = Endpoints.group(
       return manages_room || (yield* memberships.of(id)).some((one) => one.workspace.id !== workspace)
     })
 
-    /** Refuses to act on an account as a whole, where it is more than a member of this workspace. */
-    const mayTouchAccount = Effect.fnUntraced(function* (workspace: WorkspaceId, member: Member) {
-      yield* mayTouch(workspace, member)
+    const mayTouchWhole = Effect.fnUntraced(function* (workspace: WorkspaceId, member: Member) {
       if (yield* isOfOthers(workspace, member)) {
         return yield* forbidden(
           `${member.login} also belongs to another workspace; who operates the room (Room.manage) can do this`
         )
       }
+    })
+
+    /** Refuses to act on an account as a whole, where it is more than a member of this workspace. */
+    const mayTouchAccount = Effect.fnUntraced(function* (workspace: WorkspaceId, member: Member) {
+      yield* mayTouch(workspace, member)
+      yield* mayTouchWhole(workspace, member)
     })
 
     /** The last who can let others in stays: here, or in every workspace. Who never signed in could not. */
@@ -202,7 +206,8 @@ export const layer = Endpoints.group(
       }),
       endUserSessions: Effect.fnUntraced(function* ({ params }) {
         const member = yield* find(params)
-        yield* mayTouchAccount(params.workspace_id, member)
+        // Like the revocation of a key, it takes nothing that does not come back: also of who is stronger.
+        yield* mayTouchWhole(params.workspace_id, member)
         yield* sessions.end(member.id, { except: null })
         return { id: member.id, deleted: true } as const
       }, transaction),
