@@ -439,6 +439,28 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a key of 
     })
   )
 
+  it.effect("says who made it, whoever owns it later", () =>
+    Effect.gen(function* () {
+      const { makeKey, raw } = yield* Service
+      const { cookie, user } = yield* member({
+        login: newLogin("ada"),
+        first_name: "Ada",
+        last_name: "L",
+        role: "admin"
+      })
+      const json = { name: "hers", permissions: ["Processes.read_runs"] }
+      const hers = yield* by(cookie, "POST", "api-keys", json)
+      const author = { type: "user", id: user.id, name: "Ada L" } as const
+      assert.deepStrictEqual(JSON.parse(hers.text).created_by, author)
+      yield* ApiKeys.setOwner(JSON.parse(hers.text).id, null)
+      const listed = yield* Stream.runCollect(ApiKeys.stream())
+      assert.deepInclude(listed.find(({ name }) => name === "hers")?.created_by, author)
+      const key = yield* makeKey(["Workspace.manage_api_keys", "Processes.read_runs"])
+      const made = JSON.parse((yield* raw("POST", "api-keys", { key, json })).text)
+      assert.deepInclude(made.created_by, { type: "api_key", name: "test" })
+    })
+  )
+
   it.effect("is made by a person as their own, and is refused once it has expired", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -68,6 +68,7 @@ describe("signalbox keys", () => {
     const made = JSON.parse(lines[0] ?? "")
     assert.deepStrictEqual(Object.keys(made).toSorted(), [
       "created_at",
+      "created_by",
       "expires_at",
       "id",
       "key",

@@ -30,6 +30,7 @@ export const workspaces: Documented<typeof Workspaces> = {
         name: "first key",
         permissions: ["Assets.read_asset_storage_assets", "Assets.write_asset_storage_assets"],
         created_at: "2026-11-20T08:15:29.980Z",
+        created_by: { type: "api_key", id: ids.callerKey, name: "deploy" },
         owner: null,
         expires_at: null,
         last_used_at: null,
@@ -77,6 +78,7 @@ export const apiKeys: Documented<typeof ApiKeys> = {
           name: "ci",
           permissions: ["Processes.trigger_processes", "Processes.read_processes"],
           created_at: "2026-11-20T08:15:30.000Z",
+          created_by: { type: "api_key", id: ids.callerKey, name: "deploy" },
           owner: null,
           expires_at: null,
           last_used_at: "2026-11-20T09:00:00.000Z"
@@ -96,6 +98,7 @@ export const apiKeys: Documented<typeof ApiKeys> = {
       name: "ci",
       permissions: ["Processes.trigger_processes", "Processes.read_processes"],
       created_at: "2026-11-20T08:15:30.000Z",
+      created_by: { type: "api_key", id: ids.callerKey, name: "deploy" },
       owner: null,
       expires_at: null,
       last_used_at: null,
@@ -116,6 +119,7 @@ export const apiKeys: Documented<typeof ApiKeys> = {
       name: "ci",
       permissions: ["Processes.trigger_processes", "Processes.read_processes"],
       created_at: "2026-11-20T08:15:30.000Z",
+      created_by: { type: "api_key", id: ids.callerKey, name: "deploy" },
       owner: { id: ids.user, login: "ada@example.com" },
       expires_at: null,
       last_used_at: null

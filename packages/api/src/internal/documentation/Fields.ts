@@ -46,7 +46,7 @@ export const generalFields: Readonly<Record<string, string>> = {
   created_after: "Only what was created at this time or later; ISO 8601 with a zone.",
   created_at: "When it was created.",
   created_before: "Only what was created before this time; ISO 8601 with a zone.",
-  created_by: "The key that uploaded the version, or the author of the commit; null for content older than versions.",
+  created_by: "The user or key by whom it was created, or the author of the commit; null where that is not known.",
   credentials_secret:
     "The name of the secret with the credentials, in its items `password` (may be a token) and `username`; null: none. Unchanged when absent.",
   cron: "Five fields, or six with seconds first, such as `30 2 * * mon-fri`. One of `cron`, `every` and `at` is given.",

@@ -98,7 +98,7 @@ const special = {
   "password_from.secret": "The name of the secret.",
   "pause.by": "Who paused it.",
   "previewScheduleTimes.data": "The times, earliest first.",
-  "created_by.type": "`api_key` for a key, `commit` for a commit.",
+  "created_by.type": "`api_key` for a key, `user` for a person, `commit` for a commit.",
   "rate.key": "As in `concurrency`.",
   "rate.limit": "How many, 1 to 1,000,000.",
   "releaseWorkItem.state": "`COMPLETED` or `FAILED`.",

@@ -8,11 +8,20 @@ import { ForbiddenResponse, InvalidRequestResponse, NotFoundResponse } from "../
 import * as Endpoint from "./Endpoint.ts"
 import { Struct } from "./Endpoint.ts"
 
+/** A user, or a key. */
+export class KeyAuthor extends Struct<KeyAuthor>()({
+  type: OpenEnum(["api_key", "user"]),
+  id: Schema.String,
+  name: Schema.String
+}) {}
+
 const fields = {
   id: ApiKeyId,
   name: Schema.String,
   permissions: Schema.Array(OpenEnum(Permission.literals)),
   created_at: Timestamp,
+  /** Who created it; null: a command on the room's machine, or a room of an older version. The name is that of then. */
+  created_by: Schema.NullOr(KeyAuthor).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   /** The user with whom the key ends, and who it never can do more than; null: of the workspace. */
   owner: Schema.NullOr(Schema.Struct({ id: UserId, login: Schema.String })).pipe(
     Schema.withDecodingDefaultKey(Effect.succeed(null))

@@ -30,6 +30,7 @@ export const administrationExamples: ReadonlyArray<Example> = [
     name: "ci",
     permissions: ["Processes.read_runs"],
     created_at: at,
+    created_by: { type: "user", id: "u1", name: "Ada Lovelace" },
     owner: { id: "u1", login: "ada" },
     expires_at: at,
     last_used_at: at
@@ -39,6 +40,7 @@ export const administrationExamples: ReadonlyArray<Example> = [
     name: "ci",
     permissions: ["Processes.read_runs"],
     created_at: at,
+    created_by: { type: "user", id: "u1", name: "Ada Lovelace" },
     owner: null,
     expires_at: null,
     last_used_at: null,
@@ -101,6 +103,7 @@ export const administrationExamples: ReadonlyArray<Example> = [
       name: "first key",
       permissions: ["Processes.read_runs"],
       created_at: at,
+      created_by: { type: "user", id: "u1", name: "Ada Lovelace" },
       owner: null,
       expires_at: null,
       last_used_at: null,

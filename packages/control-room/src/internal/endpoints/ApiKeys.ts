@@ -7,6 +7,7 @@ import type { UserId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Actor from "../edge/Actor.ts"
 import * as Standing from "../edge/Standing.ts"
 import { Accounts } from "../store/access/Accounts.ts"
 import { ApiKeys } from "../store/access/ApiKeys.ts"
@@ -22,6 +23,7 @@ export const layer = Endpoints.group(
   "apiKeys",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* ApiKeys
+    const actor = yield* Actor.make
     const accounts = yield* Accounts
     const memberships = yield* Memberships
     const { millis, transaction } = yield* Database
@@ -72,7 +74,8 @@ export const layer = Endpoints.group(
         )
         const { key, view } = yield* store.create(params.workspace_id, payload.name, payload.permissions, {
           owner,
-          expiresAt
+          expiresAt,
+          createdBy: yield* actor
         })
         return { ...view, key: Redacted.make(key) }
       }, transaction),

@@ -8,6 +8,7 @@ import * as Redacted from "effect/Redacted"
 import { ApiKeys } from "../store/access/ApiKeys.ts"
 import { Database } from "../store/database/Database.ts"
 import { Workspaces } from "../store/access/Workspaces.ts"
+import * as Actor from "../edge/Actor.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { forbidden, orNotFound } from "../edge/Failures.ts"
 
@@ -18,6 +19,7 @@ export const layer = (mayCreate: boolean) =>
     Effect.fnUntraced(function* (handlers) {
       const store = yield* Workspaces
       const apiKeys = yield* ApiKeys
+      const actor = yield* Actor.make
       const { transaction } = yield* Database
       return handlers.handleAll({
         getWorkspace: ({ params }) => orNotFound("workspace", params.workspace_id, store.get(params.workspace_id)),
@@ -27,7 +29,9 @@ export const layer = (mayCreate: boolean) =>
           }
           const own = yield* store.get((yield* CurrentPrincipal).workspaceId)
           const workspace = yield* store.create(payload.name, own?.organization)
-          const { key, view } = yield* apiKeys.create(workspace.id, "first key", firstKeyPermissions)
+          const { key, view } = yield* apiKeys.create(workspace.id, "first key", firstKeyPermissions, {
+            createdBy: yield* actor
+          })
           return { ...workspace, api_key: { ...view, key: Redacted.make(key) } }
         }, transaction)
       })

@@ -1,7 +1,7 @@
 /**
  * API keys of workspaces.
  */
-import { type ApiKey as ApiKeyView } from "@signalbox/api/contract/ApiKeys"
+import type { ApiKey as ApiKeyView, KeyAuthor } from "@signalbox/api/contract/ApiKeys"
 import type { Permission } from "@signalbox/api/contract/Authorization"
 import { ApiKeyId, UserId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import { flag, id, json, nullable, query, queryOne, Table, text } from "@signalbox/sql/Table"
@@ -23,6 +23,7 @@ const keyTable = Table("api_key", {
   secret_hash: text,
   permissions: json<ReadonlyArray<Permission>>(),
   created_at: text,
+  created_by: nullable(json<KeyAuthor>()),
   owner_id: nullable(id(UserId)),
   expires_at: nullable(text),
   last_used_at: nullable(text)
@@ -78,6 +79,7 @@ const parse = (row: OwnedRow): ApiKey | null => {
 
 const view = ({
   created_at,
+  created_by,
   expires_at,
   id,
   last_used_at,
@@ -90,6 +92,7 @@ const view = ({
   name,
   permissions,
   created_at,
+  created_by,
   owner: owner_id === null ? null : { id: owner_id, login: login ?? "" },
   expires_at,
   last_used_at
@@ -113,7 +116,12 @@ export class ApiKeys extends Context.Service<
       workspace: WorkspaceId,
       name: string,
       permissions: ReadonlyArray<Permission>,
-      of?: { readonly owner: UserId | null; readonly expiresAt: string | null }
+      of?: {
+        readonly owner?: UserId | null
+        readonly expiresAt?: string | null
+        /** Null: a command on this machine. */
+        readonly createdBy?: KeyAuthor | null
+      }
     ) => Effect.Effect<{ readonly view: ApiKeyView; readonly key: string }>
     /** Whether a key that belongs to the workspace is older than the first account of the room, or there is none. */
     readonly predatesAccounts: (id: string) => Effect.Effect<boolean>
@@ -255,6 +263,7 @@ export class ApiKeys extends Context.Service<
             secret_hash: hash,
             permissions: [...new Set(permissions)],
             created_at: yield* now,
+            created_by: of?.createdBy ?? null,
             owner_id: of?.owner ?? null,
             expires_at: of?.expiresAt ?? null,
             last_used_at: null

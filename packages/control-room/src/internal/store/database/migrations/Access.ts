@@ -9,6 +9,7 @@ export const statements: ReadonlyArray<Statement> = [
   )`,
   `INSERT INTO authorization_revision (id, revision) VALUES (1, 0)`,
   `ALTER TABLE workspace ADD COLUMN second_factor_required INTEGER NOT NULL DEFAULT 0`,
+  `ALTER TABLE api_key ADD COLUMN created_by TEXT`,
   // By which a program that embeds the room knows the account.
   `ALTER TABLE account ADD COLUMN subject TEXT`,
   `CREATE UNIQUE INDEX account_by_subject ON account (subject) WHERE subject IS NOT NULL`
