@@ -151,6 +151,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a second 
       assert.strictEqual(yield* status(cookie), 200)
 
       yield* Users.removeSecondFactor(lost.user.id)
+      const sql = yield* SqlClient.SqlClient
+      assert.deepStrictEqual(yield* sql`SELECT * FROM recovery_code WHERE account_id = ${lost.user.id}`, [])
       assert.isFalse((yield* Users.get(lost.user.id)).second_factor)
       assert.strictEqual(yield* status(cookie), 401)
       const entered = yield* signIn(lost.user.login)
