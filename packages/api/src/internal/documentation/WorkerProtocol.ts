@@ -69,7 +69,7 @@ export const workerProtocol: Documented<typeof WorkerProtocol> = {
   },
   nextWorkItems: {
     description:
-      "Settles items of up to 100 step runs of one run, and reserves the next item for each, in one transaction. Each step run has its own result, in the order of the request: an item, null when none waits, or an error, in which case nothing of that step run was changed. A repetition changes nothing and returns the reserved items.",
+      "Settles items of up to 100 step runs of one run, and reserves the next item for each, in one transaction. Each step run has its own result, in the order of the request: an item, null when none waits, or an error, in which case nothing of that step run was changed. A repetition changes nothing and returns the reserved items. With `ahead`, a step run of a step with a `retry` is given further items, which it may begin without waiting for the response; it then settles several in one request. What it does not begin is given back when it takes no more or ends.",
     request: {
       step_runs: [
         {
@@ -84,6 +84,7 @@ export const workerProtocol: Documented<typeof WorkerProtocol> = {
         {
           step_run_id: ids.stepRun,
           item: { work_item_id: ids.secondItem, attempt: 1, payload: { invoice: 4712 }, files: [] },
+          begin_ahead: false,
           error: null
         }
       ]

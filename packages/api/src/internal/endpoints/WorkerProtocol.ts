@@ -145,7 +145,7 @@ export class SettledItem extends Struct<SettledItem>("SettledItem")({
  * What a step run has done with items that it was given ahead, without waiting for the response: which have ended since
  * `settled`, in their order, and which one it has begun after those. Absent: it waits for the response.
  */
-export class Ahead extends Struct<Ahead>("ItemsAhead")({
+export class Ahead extends Struct<Ahead>()({
   also_settled: Schema.Array(SettledItem).check(Schema.isMaxLength(maxItemsAhead)),
   begun: Schema.optionalKey(Schema.Struct(Attempt)),
   /** Those that it has and has not begun. */
