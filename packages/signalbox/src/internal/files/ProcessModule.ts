@@ -2,7 +2,7 @@
  * A process that is there as a module with a process as code.
  */
 import type { ProcessId } from "@signalbox/api/contract/Ids"
-import type { StepDefinition } from "@signalbox/api/contract/Processes"
+import type { StepDefinition, StoredDefinition } from "@signalbox/api/contract/Processes"
 import * as Outputs from "@signalbox/api/Outputs"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -73,6 +73,14 @@ const stepSource = (step: StepDefinition, index: number, groups: ReadonlyMap<str
   return Object.keys(given).length === 0 ? `task${index + 1}` : `Process.step(task${index + 1}, ${json(given)})`
 }
 
+/** Secret fields: those that the schema marks, too, where the source has another one. */
+const sensitiveSource = ({ input_schema, sensitive = [] }: StoredDefinition, isSchemaKnown: boolean) =>
+  !isSchemaKnown && /"(?:x-secret|writeOnly)":true/.test(JSON.stringify(input_schema ?? null))
+    ? ["  // The input schema marks secret fields, and this source does not: all is secret until you name them here.\n  sensitive: [\"\"]"]
+    : sensitive.length === 0
+      ? []
+      : [`  sensitive: ${json(sensitive)}`]
+
 /**
  * Returns the source of a module that exports the process. The first input is as the control room has it; other payload types are
  * inferred from items.
@@ -115,7 +123,9 @@ export const moduleOf = Effect.fn("moduleOf")(function* (id: ProcessId) {
       ? []
       : [`  pause_after_failures: ${definition.pause_after_failures}`]),
     ...(definition.concurrency === undefined ? [] : [`  concurrency: ${json(definition.concurrency)}`]),
-    ...(definition.rate === undefined ? [] : [`  rate: ${json(definition.rate)}`])
+    ...(definition.rate === undefined ? [] : [`  rate: ${json(definition.rate)}`]),
+    ...sensitiveSource(definition, known !== null),
+    ...(definition.sensitive_files === false ? ["  sensitive_files: false"] : [])
   ]
   return `/**
  * Written by \`signalbox processes export\`. Check the payload types that are marked as inferred.

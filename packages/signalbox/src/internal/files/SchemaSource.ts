@@ -34,7 +34,10 @@ const normalised = (schema: JsonSchema.JsonSchema): unknown =>
 export const sourceOf = (stored: InputSchema): string | null =>
   Result.getOrElse(
     Result.try(() => {
-      const { $schema: _, ...schema } = stored
+      // In source, both ways to mark a secret are this one.
+      const { $schema: _, ...schema }: InputSchema = JSON.parse(
+        JSON.stringify(stored).replaceAll('"x-secret":true', '"writeOnly":true')
+      )
       // Names that look like source would be taken for it.
       if (JSON.stringify(schema).includes("Schema.")) return null
       const imported = SchemaRepresentation.fromJsonSchemaDocument(JsonSchema.fromSchemaDraft2020_12(schema))
