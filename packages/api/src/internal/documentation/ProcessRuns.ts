@@ -116,7 +116,6 @@ export const outputs: Documented<typeof Outputs> = {
           process: { id: ids.process },
           process_run: { id: ids.processRun },
           payload: { invoice: 4711, total: 120.5 },
-
           masked: [],
           files: []
         },
@@ -126,7 +125,6 @@ export const outputs: Documented<typeof Outputs> = {
           process: { id: ids.process },
           process_run: { id: ids.processRun },
           payload: { total: 120.5 },
-
           masked: [],
           files: []
         }

@@ -11,6 +11,7 @@ import { BlobStore } from "../../BlobStore.ts"
 import { ConsoleCookies } from "../edge/ConsoleCookies.ts"
 import { shownFilesPath } from "../edge/ConsoleRoutes.ts"
 import { refuse } from "../edge/Failures.ts"
+import { Secrecy } from "../runs/Secrecy.ts"
 import { ConsoleSessions } from "../store/access/ConsoleSessions.ts"
 import { Files, type StoredFile } from "../store/files/Files.ts"
 import { StepRuns } from "../store/runs/StepRuns.ts"
@@ -83,6 +84,7 @@ export const layer = HttpRouter.use(
     const blobs = yield* BlobStore
     const stepRuns = yield* StepRuns
     const items = yield* WorkItems
+    const secrecy = yield* Secrecy
 
     const missing = () => refuse(404, "NOT_FOUND", "the file does not exist, or was deleted")
 
@@ -90,9 +92,15 @@ export const layer = HttpRouter.use(
     const neededFor = Effect.fnUntraced(function* (
       workspace: Parameters<typeof files.find>[0],
       { ownerId }: StoredFile
-    ): Effect.fn.Return<Permission | null> {
-      if ((yield* stepRuns.get(workspace, ownerId)) !== null) return "Processes.read_run_outputs"
-      return (yield* items.get(workspace, ownerId)) === null ? null : "Processes.read_work_items"
+    ): Effect.fn.Return<ReadonlyArray<Permission> | null> {
+      const stepRun = (yield* stepRuns.get(workspace, ownerId)) === null ? null : yield* stepRuns.find(ownerId)
+      const owner = stepRun ?? (yield* items.get(workspace, ownerId))
+      if (owner === null) return null
+      const secret = (yield* secrecy.of([owner.processId])).get(owner.processId)
+      return [
+        stepRun === null ? "Processes.read_work_items" : "Processes.read_run_outputs",
+        ...(secret?.files === true ? (["Processes.read_sensitive"] as const) : [])
+      ]
     })
 
     const serve = Effect.gen(function* () {
@@ -106,8 +114,9 @@ export const layer = HttpRouter.use(
       const file = yield* files.find(session.workspaceId, params["file_id"] ?? "")
       const needed = file === null ? null : yield* neededFor(session.workspaceId, file)
       if (file === null || needed === null) return yield* missing()
-      if (!session.permissions.has(needed)) {
-        return yield* refuse(403, "FORBIDDEN", `the key of this session lacks the permission ${needed}`)
+      const lacking = needed.find((permission) => !session.permissions.has(permission))
+      if (lacking !== undefined) {
+        return yield* refuse(403, "FORBIDDEN", `the key of this session lacks the permission ${lacking}`)
       }
       const known = shown.get(extname(file.name).toLowerCase())
       const fits = known !== undefined && file.size <= known.most && (known !== page || isFramed(request))

@@ -1,5 +1,5 @@
 /** The secret fields of processes, as their definitions are now. */
-import type { ProcessId } from "@signalbox/api/contract/Ids"
+import type { ProcessId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as ExactJson from "@signalbox/transport/ExactJson"
 import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
@@ -32,6 +32,8 @@ export class Secrecy extends Context.Service<
     readonly placesOf: (definition: Pick<StoredSecrecy, "inputSchema" | "sensitive">) => Effect.Effect<SecretPlaces>
     /** What is secret of those of these processes that have secret fields, also of deleted ones. */
     readonly of: (processes: ReadonlyArray<ProcessId>) => Effect.Effect<ReadonlyMap<ProcessId, Secret>>
+    /** Whether a process of the workspace has secret fields. */
+    readonly isIn: (workspace: WorkspaceId) => Effect.Effect<boolean>
     /** An exception of a task, without the secrets of its item. */
     readonly cleaned: (
       process: ProcessId,
@@ -70,6 +72,8 @@ export class Secrecy extends Context.Service<
       return Secrecy.of({
         placesOf,
         of,
+        isIn: (workspace) =>
+          Effect.map(Effect.flatMap(processes.maybeSecret(workspace), of), (found) => found.size > 0),
         cleaned: Effect.fnUntraced(function* (process, payload, exception) {
           const secret = (yield* of([process])).get(process)
           if (secret === undefined) return exception

@@ -126,6 +126,8 @@ export class Processes extends Context.Service<
     readonly lock: (workspace: WorkspaceId, id: string, how: "share" | "update") => Effect.Effect<StoredProcess | null>
     /** What those of these processes say of secret fields that may have any, also deleted ones. */
     readonly secrecyOf: (ids: ReadonlyArray<ProcessId>) => Effect.Effect<ReadonlyMap<ProcessId, StoredSecrecy>>
+    /** The processes of a workspace that may have secret fields, also deleted ones. */
+    readonly maybeSecret: (workspace: WorkspaceId) => Effect.Effect<ReadonlyArray<ProcessId>>
     /** How many live runs and waiting items it has. */
     readonly inUse: (id: ProcessId) => Effect.Effect<{ readonly live: number; readonly waiting: number }>
     /** Marks it as deleted: for readers it no longer exists, and its name can be used again. */
@@ -162,6 +164,10 @@ export class Processes extends Context.Service<
         }
       })
       const select = sql`SELECT ${processTable.columns} FROM process`
+      // As `JSON.stringify` writes it.
+      const mayBeSecret = sql.literal(
+        `(sensitive IS NOT NULL OR input_schema LIKE '%"x-secret":true%' OR input_schema LIKE '%"writeOnly":true%')`
+      )
       const locks = { share: Dialect.forShare(sql), update: Dialect.forUpdate(sql) }
       return Processes.of({
         get: (workspace, id) =>
@@ -213,8 +219,7 @@ export class Processes extends Context.Service<
               secrecyRow,
               sql`
                 SELECT ${secrecyRow.columns} FROM process
-                WHERE ${sql.in("id", some)} AND (
-                  sensitive IS NOT NULL OR input_schema LIKE '%"x-secret":true%' OR input_schema LIKE '%"writeOnly":true%')`
+                WHERE ${sql.in("id", some)} AND ${mayBeSecret}`
             )
           )
           return new Map(
@@ -224,6 +229,12 @@ export class Processes extends Context.Service<
             ])
           )
         }),
+        maybeSecret: (workspace) =>
+          query(
+            processTable.pick("id"),
+            sql`SELECT id FROM process WHERE workspace_id = ${workspace} AND ${mayBeSecret}`,
+            (row) => row.id
+          ),
         inUse: Effect.fnUntraced(function* (id) {
           const runs = yield* queryOne(
             Row({ n: integer }),
