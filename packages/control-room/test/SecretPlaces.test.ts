@@ -18,7 +18,12 @@ const ways: ReadonlyArray<readonly [name: string, schema: Json, payload: Json, p
   ["not false", { properties: { a: { "x-secret": false, writeOnly: "yes" } } }, { a: 1 }, []],
   ["not a field of that name", { properties: { writeOnly: { type: "string" } } }, { writeOnly: true }, []],
   ["a key with a slash", { properties: { "a/b~": secret } }, { "a/b~": 1 }, ["/a~1b~0"]],
-  ["__proto__", { properties: JSON.parse('{"__proto__": {"x-secret": true}}') }, JSON.parse('{"__proto__": 1}'), ["/__proto__"]],
+  [
+    "__proto__",
+    { properties: JSON.parse('{"__proto__": {"x-secret": true}}') },
+    JSON.parse('{"__proto__": 1}'),
+    ["/__proto__"]
+  ],
   ["items", { items: { properties: { a: secret } } }, [{ a: 1 }, { b: 2 }, { a: null }], ["/0/a", "/2/a"]],
   ["prefixItems", { prefixItems: [{}, secret], items: {} }, [1, 2, 3], ["/1"]],
   ["items after prefixItems", { prefixItems: [{}], items: secret }, [1, 2, 3], ["/1", "/2"]],
@@ -32,22 +37,74 @@ const ways: ReadonlyArray<readonly [name: string, schema: Json, payload: Json, p
     { a: 1, p: 2, c: 3 },
     ["/c"]
   ],
-  ["additional to a pattern that cannot be applied", { patternProperties: { "(?=a)": {} }, additionalProperties: secret }, { a: 1 }, ["/a"]],
+  [
+    "additional to a pattern that cannot be applied",
+    { patternProperties: { "(?=a)": {} }, additionalProperties: secret },
+    { a: 1 },
+    ["/a"]
+  ],
   ["allOf", { allOf: [{}, { properties: { a: secret } }] }, { a: 1 }, ["/a"]],
-  ["one branch of anyOf", { anyOf: [{ properties: { a: { type: "string" } } }, { properties: { a: secret } }] }, { a: 1 }, ["/a"]],
+  [
+    "one branch of anyOf",
+    { anyOf: [{ properties: { a: { type: "string" } } }, { properties: { a: secret } }] },
+    { a: 1 },
+    ["/a"]
+  ],
   ["oneOf", { properties: { a: { oneOf: [{ type: "string" }, { type: "null", ...secret }] } } }, { a: "x" }, ["/a"]],
-  ["if, then, else", { if: { properties: { a: secret } }, then: { properties: { b: secret } }, else: { properties: { c: secret } } }, { a: 1, b: 2, c: 3 }, ["/a", "/b", "/c"]],
+  [
+    "if, then, else",
+    JSON.parse(
+      `{${["if", "then", "else"].map((name, n) => `"${name}": {"properties": {"${"abc"[n]}": {"x-secret": true}}}`)}}`
+    ),
+    { a: 1, b: 2, c: 3 },
+    ["/a", "/b", "/c"]
+  ],
   ["not", { not: { properties: { a: secret } } }, { a: 1 }, ["/a"]],
   ["dependentSchemas", { dependentSchemas: { b: { properties: { a: secret } } } }, { a: 1 }, ["/a"]],
   ["$ref", { $defs: { s: secret }, properties: { a: { $ref: "#/$defs/s" } } }, { a: 1 }, ["/a"]],
-  ["$ref beside others", { $defs: { s: secret }, properties: { a: { $ref: "#/$defs/s", type: "string" } } }, { a: 1 }, ["/a"]],
-  ["$ref with escapes", { $defs: { "a b/c": secret }, properties: { a: { $ref: "#/$defs/a%20b~1c" } } }, { a: 1 }, ["/a"]],
-  ["$ref to an anchor", { $defs: { s: { $anchor: "s", ...secret } }, properties: { a: { $ref: "#s" } } }, { a: 1 }, ["/a"]],
-  ["$ref by the $id of the document", { $id: "https://x.example/s", $defs: { s: secret }, properties: { a: { $ref: "https://x.example/s#/$defs/s" } } }, { a: 1 }, ["/a"]],
-  ["$ref to itself", { properties: { a: secret, next: { $ref: "#" } } }, { next: { next: { a: 1 } }, a: 2 }, ["/next/next/a", "/a"]],
-  ["$ref in a circle", { $defs: { x: { $ref: "#/$defs/y" }, y: { $ref: "#/$defs/x" } }, $ref: "#/$defs/x", properties: { a: secret } }, { a: 1 }, ["/a"]],
+  [
+    "$ref beside others",
+    { $defs: { s: secret }, properties: { a: { $ref: "#/$defs/s", type: "string" } } },
+    { a: 1 },
+    ["/a"]
+  ],
+  [
+    "$ref with escapes",
+    { $defs: { "a b/c": secret }, properties: { a: { $ref: "#/$defs/a%20b~1c" } } },
+    { a: 1 },
+    ["/a"]
+  ],
+  [
+    "$ref to an anchor",
+    { $defs: { s: { $anchor: "s", ...secret } }, properties: { a: { $ref: "#s" } } },
+    { a: 1 },
+    ["/a"]
+  ],
+  [
+    "$ref by the $id of the document",
+    { $id: "https://x.example/s", $defs: { s: secret }, properties: { a: { $ref: "https://x.example/s#/$defs/s" } } },
+    { a: 1 },
+    ["/a"]
+  ],
+  [
+    "$ref to itself",
+    { properties: { a: secret, next: { $ref: "#" } } },
+    { next: { next: { a: 1 } }, a: 2 },
+    ["/next/next/a", "/a"]
+  ],
+  [
+    "$ref in a circle",
+    { $defs: { x: { $ref: "#/$defs/y" }, y: { $ref: "#/$defs/x" } }, $ref: "#/$defs/x", properties: { a: secret } },
+    { a: 1 },
+    ["/a"]
+  ],
   ["JSON in a text", { properties: { a: { contentSchema: { properties: { b: secret } } } } }, { a: '{"b":1}' }, ["/a"]],
-  ["no $ref that leads nowhere", { properties: { a: { $ref: "#/nowhere" }, b: { $ref: "https://elsewhere.example" } } }, { a: 1, b: 2 }, []]
+  [
+    "no $ref that leads nowhere",
+    { properties: { a: { $ref: "#/nowhere" }, b: { $ref: "https://elsewhere.example" } } },
+    { a: 1, b: 2 },
+    []
+  ]
 ]
 
 /** JSON of a few keys, so that the pointers of a test meet something. */
@@ -91,7 +148,9 @@ describe("secret places", () => {
       const sensitive = texts(pointers)
       const { json: shown, masked: found } = masked(null, payload, sensitive)
       const named = allPointers(payload).filter((pointer) => isNamed(pointer, sensitive))
-      const top = named.filter((pointer) => !named.some((other) => other !== pointer && pointer.startsWith(`${other}/`)))
+      const top = named.filter(
+        (pointer) => !named.some((other) => other !== pointer && pointer.startsWith(`${other}/`))
+      )
       assert.deepStrictEqual([...found].sort(), [...(named.includes("") ? [""] : top)].sort())
       for (const pointer of found) assert.isNull(valueAt(shown, pointer))
       const hidden = (pointer: string) => isNamed(pointer, sensitive)
@@ -121,13 +180,21 @@ describe("secret places", () => {
       const schema = (at: string): Json =>
         at === ""
           ? secret
-          : at.split("/").slice(1).reduceRight<Json>(
-              (inner, token) =>
-                token === "*"
-                  ? { additionalProperties: inner, items: inner }
-                  : { properties: { [token.replace("~1", "/")]: inner }, ...(/^\d$/.test(token) ? { prefixItems: [...Array.from({ length: Number(token) }, () => ({})), inner] } : {}) },
-              secret
-            )
+          : at
+              .split("/")
+              .slice(1)
+              .reduceRight<Json>(
+                (inner, token) =>
+                  token === "*"
+                    ? { additionalProperties: inner, items: inner }
+                    : {
+                        properties: { [token.replace("~1", "/")]: inner },
+                        ...(/^\d$/.test(token)
+                          ? { prefixItems: [...Array.from({ length: Number(token) }, () => ({})), inner] }
+                          : {})
+                      },
+                secret
+              )
       const [first, second] = [texts(one), texts(other)]
       const all = { anyOf: [{}, ...first.map(schema)], else: { allOf: second.map(schema) } }
       assert.deepStrictEqual(masked(all, payload), masked(null, payload, [...first, ...second]))
@@ -136,14 +203,26 @@ describe("secret places", () => {
   )
 
   it("stay where null or nothing is sent, and give way to what is sent", () => {
-    const places = compile({ properties: { a: { properties: { s: secret } }, list: { items: { properties: { s: secret } } } } }, ["/t"])
+    const places = compile(
+      { properties: { a: { properties: { s: secret } }, list: { items: { properties: { s: secret } } } } },
+      ["/t"]
+    )
     const stored = { a: { s: 1, x: 2 }, t: [3], list: [{ s: 4 }, { s: 5 }], y: 6 }
     const cases: ReadonlyArray<readonly [sent: Json, kept: Json]> = [
-      [{ a: { s: 7 }, t: 8, list: [{ s: 9 }, { s: null }] }, { a: { s: 7 }, t: 8, list: [{ s: 9 }, { s: 5 }] }],
+      [
+        { a: { s: 7 }, t: 8, list: [{ s: 9 }, { s: null }] },
+        { a: { s: 7 }, t: 8, list: [{ s: 9 }, { s: 5 }] }
+      ],
       [{}, { a: { s: 1 }, t: [3], list: [{ s: 4 }, { s: 5 }] }],
       [null, { a: { s: 1 }, t: [3], list: [{ s: 4 }, { s: 5 }] }],
-      [{ a: null, list: null }, { a: { s: 1 }, t: [3], list: [{ s: 4 }, { s: 5 }] }],
-      [{ a: "text", list: "text" }, { a: "text", list: "text", t: [3] }],
+      [
+        { a: null, list: null },
+        { a: { s: 1 }, t: [3], list: [{ s: 4 }, { s: 5 }] }
+      ],
+      [
+        { a: "text", list: "text" },
+        { a: "text", list: "text", t: [3] }
+      ],
       [{ a: { x: null } }, { a: { x: null, s: 1 }, t: [3], list: [{ s: 4 }, { s: 5 }] }]
     ]
     for (const [sent, json] of cases) assert.deepStrictEqual(places.keep(sent, stored), { json }, JSON.stringify(sent))
@@ -151,20 +230,22 @@ describe("secret places", () => {
 
   it("in a list of another length are refused: a secret must not become that of another entry", () => {
     const places = compile({ properties: { list: { items: { properties: { s: secret } } } } }, [])
-    const stored = { list: [{ n: 1, s: "one" }, { n: 2, s: "two" }] }
+    const stored = {
+      list: [
+        { n: 1, s: "one" },
+        { n: 2, s: "two" }
+      ]
+    }
     assert.deepStrictEqual(places.keep({ list: [{ n: 2, s: null }] }, stored), { unclear: "/list" })
     assert.deepStrictEqual(places.keep({ list: [1, 2, 3] }, { list: [1] }), { json: { list: [1, 2, 3] } })
   })
 
   it("are found as texts in whatever is in them", () => {
     const { textsOf } = compile(null, ["/a", "/b"])
-    assert.sameMembers([...textsOf({ a: { x: "one", y: [12345] }, b: "two", c: "three" })], [
-      '{"x":"one","y":[12345]}',
-      "one",
-      "[12345]",
-      "12345",
-      "two"
-    ])
+    assert.sameMembers(
+      [...textsOf({ a: { x: "one", y: [12345] }, b: "two", c: "three" })],
+      ['{"x":"one","y":[12345]}', "one", "[12345]", "12345", "two"]
+    )
   })
 
   it("are listed for people, and that there are more where a schema is inside itself", () => {

@@ -120,7 +120,9 @@ withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("mounted f
       const limited = yield* keyWith("Processes.read_work_items")
       const paths = ["", "/history"].map((part) => `flow-executions/${id}${part}`)
       const quotes = (key: string) =>
-        Effect.forEach(paths, (path) => Effect.map(ask("GET", path, { key }), ({ text }) => text.includes(`"input":"${secret}"`)))
+        Effect.forEach(paths, (path) =>
+          Effect.map(ask("GET", path, { key }), ({ text }) => text.includes(`"input":"${secret}"`))
+        )
       assert.deepStrictEqual(yield* quotes(limited), [true, true])
       yield* Processes.create({ name: secret, steps: [], sensitive: ["/ssn"] })
       assert.deepStrictEqual(yield* quotes(limited), [false, false])

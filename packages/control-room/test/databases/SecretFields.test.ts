@@ -29,7 +29,10 @@ const read = (caller: Caller, path: string) => Effect.map(ask(caller, "GET", pat
 const post = (caller: Caller, path: string, json: unknown) => Effect.map(ask(caller, "POST", path, json), jsonOf)
 
 const signedIn = (role: string) =>
-  Effect.map(member({ login: newLogin(role), role }), ({ cookie }): Caller => ({ key: null, headers: { ...own, cookie } }))
+  Effect.map(member({ login: newLogin(role), role }), ({ cookie }): Caller => ({
+    key: null,
+    headers: { ...own, cookie }
+  }))
 
 /** A key with all permissions, one without this one, and the sessions of an administrator and of an operator. */
 const callers = Effect.gen(function* () {
@@ -67,7 +70,10 @@ const newItem = Effect.fnUntraced(function* (process: string, more: object = {})
 })
 
 /** A run of the process whose item a worker has. */
-const taken = Effect.fnUntraced(function* (process: { readonly id: string; readonly name: string }, given: unknown = payload) {
+const taken = Effect.fnUntraced(function* (
+  process: { readonly id: string; readonly name: string },
+  given: unknown = payload
+) {
   const { key } = yield* Service
   const worker = yield* linkWorker([process.name])
   const path = `processes/${process.id}/process-runs`
@@ -124,11 +130,15 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("secret fi
       yield* worker.protocol.finish(lease, null)
       const outputs = `outputs?process_run_id=${run}`
       const shown = (answer: unknown) => (answer as { readonly data: ReadonlyArray<unknown> }).data.map(withData)
-      assert.deepStrictEqual(shown(yield* read(limited, outputs)), [{ payload: { a: [{ b: "secret", c: 2 }] }, masked: [] }])
+      assert.deepStrictEqual(shown(yield* read(limited, outputs)), [
+        { payload: { a: [{ b: "secret", c: 2 }] }, masked: [] }
+      ])
       yield* post(plain, `processes/${process.id}`, { name: process.name, steps: process.steps, sensitive: ["/a/*/b"] })
       const now = { payload: { a: [{ b: null, c: 2 }] }, masked: ["/a/0/b"] }
       assert.deepStrictEqual(shown(yield* read(limited, outputs)), [now])
-      assert.deepStrictEqual(shown(yield* read(plain, outputs)), [{ payload: { a: [{ b: "secret", c: 2 }] }, masked: [] }])
+      assert.deepStrictEqual(shown(yield* read(plain, outputs)), [
+        { payload: { a: [{ b: "secret", c: 2 }] }, masked: [] }
+      ])
     })
   )
 
@@ -143,7 +153,9 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("secret fi
         const asked = { payload: changed, previous_payload: maskedPayload }
         assert.deepStrictEqual(yield* post(caller, path, asked), { payload: changed, masked: pointers })
         const stored = (wanted: unknown) =>
-          Effect.map(read(plain, `work-items/${item}`), (found) => assert.deepStrictEqual(withData(found).payload, wanted))
+          Effect.map(read(plain, `work-items/${item}`), (found) =>
+            assert.deepStrictEqual(withData(found).payload, wanted)
+          )
         yield* stored({ ...payload, name: "Grace" })
         // Nothing is the same as null, and another value takes the place.
         yield* post(caller, path, { payload: { ssn: "new" } })
@@ -151,7 +163,12 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("secret fi
         // Guesses are not compared with what is stored.
         const guess = { payload: {}, previous_payload: { ssn: "a guess", pin: 1 } }
         yield* post(caller, path, guess)
-        assertError(yield* ask(caller, "POST", path, { payload: {}, previous_payload: { ssn: null } }), 409, "CONFLICT", /has changed/)
+        assertError(
+          yield* ask(caller, "POST", path, { payload: {}, previous_payload: { ssn: null } }),
+          409,
+          "CONFLICT",
+          /has changed/
+        )
         // A key with the permission writes what it says.
         yield* post(plain, path, { payload: { ssn: null } })
         yield* stored({ ssn: null })
@@ -169,7 +186,12 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("secret fi
       for (const caller of [limited, operator]) {
         assertError(yield* ask(caller, "POST", path, { pointers }), 403, "FORBIDDEN", /Processes\.read_sensitive/)
       }
-      assertError(yield* ask(admin, "POST", path, { pointers: ["/ssn", "/name"] }), 400, "INVALID_REQUEST", /pointers\.1/)
+      assertError(
+        yield* ask(admin, "POST", path, { pointers: ["/ssn", "/name"] }),
+        400,
+        "INVALID_REQUEST",
+        /pointers\.1/
+      )
       const { data } = (yield* read(admin, `audit?resource_id=${item}`)) as { readonly data: ReadonlyArray<unknown> }
       assert.lengthOf(data, 1)
       const [entry] = data as ReadonlyArray<{ readonly action: string; readonly changes: unknown }>
@@ -181,7 +203,9 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("secret fi
 
   it.effect("in exceptions are replaced when the item is released, in both ways, and when its step run fails", () =>
     Effect.gen(function* () {
-      const process = yield* newProcess({ input_schema: { properties: { ...schema.properties, short: { "x-secret": true } } } })
+      const process = yield* newProcess({
+        input_schema: { properties: { ...schema.properties, short: { "x-secret": true } } }
+      })
       const { origin } = yield* Service
       const { plain } = yield* callers
       const said = `no customer ${payload.ssn} with 4711 and abc`
@@ -261,7 +285,10 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("secret fi
       const definition = (yield* read(limited, `${path}/definition`)) as Record<string, unknown>
       assert.deepInclude(definition, { default_work_item: { payload: maskedPayload }, masked: pointers })
       yield* post(limited, path, { ...definition, description: "changed" })
-      assert.deepInclude(yield* read(plain, `${path}/definition`), { default_work_item: { payload }, description: "changed" })
+      assert.deepInclude(yield* read(plain, `${path}/definition`), {
+        default_work_item: { payload },
+        description: "changed"
+      })
 
       const name = `nightly ${crypto.randomUUID()}`
       const inputs = { type: "with_payloads", payloads: [{ name: "first" }, payload] }
@@ -359,7 +386,9 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("secret fi
       const seen = new Set<string>()
       for (const { identifier, path } of gets) {
         for (const ids of [seeded.ids, seeded.robotIds]) {
-          const filled = fill(path, (name) => (name === "workspace_id" ? workspaceId : (ids[name] ?? assert.fail(name))))
+          const filled = fill(path, (name) =>
+            name === "workspace_id" ? workspaceId : (ids[name] ?? assert.fail(name))
+          )
           const target = `${filled}${queries(ids, outputs)[identifier] ?? ""}`
           if ((yield* ask(plain, "GET", target)).text.includes(secret)) seen.add(identifier)
           for (const [who, caller] of Object.entries(masked)) {
@@ -370,18 +399,21 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("secret fi
         }
       }
       // Nothing is left out by itself: these have it for who may see it.
-      assert.sameMembers([...seen], [
-        "getWorkItem",
-        "listWorkItems",
-        "listOutputs",
-        "getProcessDefinition",
-        "getSchedule",
-        "listStepRunConsoleMessages",
-        "legacyMessages",
-        "legacyWorkItem",
-        "legacyWorkItems",
-        "legacyRunWorkItems"
-      ])
+      assert.sameMembers(
+        [...seen],
+        [
+          "getWorkItem",
+          "listWorkItems",
+          "listOutputs",
+          "getProcessDefinition",
+          "getSchedule",
+          "listStepRunConsoleMessages",
+          "legacyMessages",
+          "legacyWorkItem",
+          "legacyWorkItems",
+          "legacyRunWorkItems"
+        ]
+      )
       // Nor is it stored anywhere but in what is masked, such as in what is sent to webhooks and channels.
       const columns = Object.entries(yield* rows).flatMap(([table, found]) =>
         found.flatMap((row) =>
@@ -390,13 +422,16 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("secret fi
           )
         )
       )
-      assert.sameMembers([...new Set(columns)], [
-        "process.default_work_item",
-        "schedule.inputs",
-        "work_item.payload",
-        "output.payload",
-        "console_message.message"
-      ])
+      assert.sameMembers(
+        [...new Set(columns)],
+        [
+          "process.default_work_item",
+          "schedule.inputs",
+          "work_item.payload",
+          "output.payload",
+          "console_message.message"
+        ]
+      )
     })
   )
 })

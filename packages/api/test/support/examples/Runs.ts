@@ -87,7 +87,12 @@ export const runExamples: ReadonlyArray<Example> = [
   of("ArtifactListed", StepRuns.ArtifactListed, { id: "af1", name: "log.html", size: 12 }),
   of("Artifact", StepRuns.Artifact, { id: "af1", name: "log.html", size: 12, url: "https://example.com/af1" }),
   of("ConsoleMessage", StepRuns.ConsoleMessage, { timestamp: at, message: "hello" }),
-  of("WorkItem", WorkItems.WorkItem, { ...workItem, payload: ["any", { json: null }], masked: ["/1/json"], files: [file] }),
+  of("WorkItem", WorkItems.WorkItem, {
+    ...workItem,
+    payload: ["any", { json: null }],
+    masked: ["/1/json"],
+    files: [file]
+  }),
   of("RevealedSecrets", WorkItems.Secrets, { values: { "/1/json": { any: "json" } } }),
   of("ThroughputHour", WorkItems.ThroughputHour, { from: at, done: 812, failed: 23, open: 4 }),
   of("WorkItemListed", WorkItems.WorkItemListed, workItem),

@@ -44,7 +44,11 @@ export class Masking extends Context.Service<
     readonly list: (
       process: ProcessId,
       payloads: ReadonlyArray<Json>
-    ) => Effect.Effect<{ readonly list: ReadonlyArray<Json>; readonly masked: ReadonlyArray<string> }, never, CurrentPrincipal>
+    ) => Effect.Effect<
+      { readonly list: ReadonlyArray<Json>; readonly masked: ReadonlyArray<string> },
+      never,
+      CurrentPrincipal
+    >
     /** Whether the caller gets a value at a pointer of payloads of the process masked. */
     readonly hides: (process: ProcessId) => Effect.Effect<(pointer: string) => boolean, never, CurrentPrincipal>
     /**
@@ -75,7 +79,9 @@ export class Masking extends Context.Service<
       processes: ReadonlyArray<ProcessId>
     ) => Effect.Effect<ReadonlySet<ProcessId>, never, CurrentPrincipal>
     /** Refuses a caller who may not read files, artifacts and console lines of the process; null: there is none any more. */
-    readonly needFiles: (process: Effect.Effect<ProcessId | null>) => Effect.Effect<void, ForbiddenResponse, CurrentPrincipal>
+    readonly needFiles: (
+      process: Effect.Effect<ProcessId | null>
+    ) => Effect.Effect<void, ForbiddenResponse, CurrentPrincipal>
   }
 >()("@signalbox/control-room/endpoints/Masking") {
   static readonly layer = Layer.effect(
@@ -151,7 +157,10 @@ export class Masking extends Context.Service<
           if ((yield* view) !== "hidden") return
           const process = yield* asked
           if (process === null || (yield* secrecy.of([process])).get(process)?.files !== true) return
-          yield* need("Processes.read_sensitive", "the process has secret fields, and files, console lines and artifacts with them")
+          yield* need(
+            "Processes.read_sensitive",
+            "the process has secret fields, and files, console lines and artifacts with them"
+          )
         })
       })
     })

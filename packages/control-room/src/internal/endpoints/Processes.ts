@@ -73,7 +73,10 @@ export const layer = Endpoints.group(
         const created = yield* written(params.workspace_id, payload, store.create(params.workspace_id, payload))
         return created === null ? yield* taken(payload.name) : created.view
       }, transaction),
-      updateProcess: Effect.fnUntraced(function* ({ params, payload: { delete_work_items = [], masked: _, ...given } }) {
+      updateProcess: Effect.fnUntraced(function* ({
+        params,
+        payload: { delete_work_items = [], masked: _, ...given }
+      }) {
         if (delete_work_items.length > 0) yield* mayDeleteItems
         const { process_id, workspace_id } = params
         const payload = yield* secretChecks.kept(yield* find(params), given)
@@ -109,8 +112,7 @@ export const layer = Endpoints.group(
           steps,
           view
         } = process
-        const shown =
-          defaultWorkItem == null ? undefined : yield* masking.json(view.id, defaultWorkItem.payload)
+        const shown = defaultWorkItem == null ? undefined : yield* masking.json(view.id, defaultWorkItem.payload)
         return {
           revision: revisionOf(process),
           name: view.name,

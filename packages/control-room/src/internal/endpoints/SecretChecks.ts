@@ -66,11 +66,16 @@ export const make = Effect.gen(function* () {
     trigger: Effect.fnUntraced(function* (process: StoredProcess, webhook: Hook | null) {
       const { covers } = yield* secrecy.placesOf(process)
       if (webhook !== null && idPlaces(webhook).some(covers)) {
-        return yield* invalidRequest("webhook.event_id.pointer: the field is secret, and ids are stored; choose another one")
+        return yield* invalidRequest(
+          "webhook.event_id.pointer: the field is secret, and ids are stored; choose another one"
+        )
       }
     }),
     /** A definition with what stays of the one before. */
-    kept: Effect.fnUntraced(function* <D extends ProcessDefinition>({ defaultWorkItem, view }: StoredProcess, given: D) {
+    kept: Effect.fnUntraced(function* <D extends ProcessDefinition>(
+      { defaultWorkItem, view }: StoredProcess,
+      given: D
+    ) {
       const { default_work_item } = given
       if (default_work_item === undefined || defaultWorkItem == null) return given
       const stored = defaultWorkItem.payload
@@ -83,7 +88,8 @@ export const make = Effect.gen(function* () {
       const known = yield* secrecy.placesOf(before)
       if (known.isEmpty) return
       const { patterns } = yield* secrecy.placesOf(after)
-      const isSame = before.inputSchema === after.inputSchema && before.sensitive.join("\n") === after.sensitive.join("\n")
+      const isSame =
+        before.inputSchema === after.inputSchema && before.sensitive.join("\n") === after.sensitive.join("\n")
       // What has more patterns than are listed is the same only as a whole.
       const gone = isSame
         ? undefined
@@ -92,7 +98,10 @@ export const make = Effect.gen(function* () {
         yield* need("Processes.read_sensitive", `input_schema, sensitive: ${gone} would no longer be secret`)
       }
       if (before.sensitiveFiles && !after.sensitiveFiles) {
-        yield* need("Processes.read_sensitive", "sensitive_files: files, console lines and artifacts would no longer be secret")
+        yield* need(
+          "Processes.read_sensitive",
+          "sensitive_files: files, console lines and artifacts would no longer be secret"
+        )
       }
     })
   }

@@ -37,9 +37,7 @@ export const layer = Endpoints.group(
       orNotFound("step run", params.step_run_id, store.get(params.workspace_id, params.step_run_id))
     /** Like `find`, for what may be secret with fields of payloads. */
     const findOpen = (params: Parameters<typeof find>[0]) =>
-      Effect.tap(find(params), ({ id }) =>
-        needFiles(Effect.map(store.find(id), (stored) => stored?.processId ?? null))
-      )
+      Effect.tap(find(params), ({ id }) => needFiles(Effect.map(store.find(id), (stored) => stored?.processId ?? null)))
     /** The page that begins at a position; more may be written while it is read. */
     const pageFrom = Effect.fnUntraced(function* (
       request: HttpServerRequest.HttpServerRequest,

@@ -120,5 +120,6 @@ export const layer = ({ token, tokens = [] }: Tokens) =>
 
 /** For requests that the server around the routes has authorized. */
 export const layerAuthorized = Layer.succeed(Authorization, {
-  bearer: (httpEffect) => Effect.flatMap(SeesSecretFields, (sees) => Effect.provideService(httpEffect, SeesValues, sees))
+  bearer: (httpEffect) =>
+    Effect.flatMap(SeesSecretFields, (sees) => Effect.provideService(httpEffect, SeesValues, sees))
 })

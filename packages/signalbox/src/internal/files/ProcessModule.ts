@@ -76,7 +76,9 @@ const stepSource = (step: StepDefinition, index: number, groups: ReadonlyMap<str
 /** Secret fields: those that the schema marks, too, where the source has another one. */
 const sensitiveSource = ({ input_schema, sensitive = [] }: StoredDefinition, isSchemaKnown: boolean) =>
   !isSchemaKnown && /"(?:x-secret|writeOnly)":true/.test(JSON.stringify(input_schema ?? null))
-    ? ["  // The input schema marks secret fields, and this source does not: all is secret until you name them here.\n  sensitive: [\"\"]"]
+    ? [
+        '  // The input schema marks secret fields, and this source does not: all is secret until you name them here.\n  sensitive: [""]'
+      ]
     : sensitive.length === 0
       ? []
       : [`  sensitive: ${json(sensitive)}`]

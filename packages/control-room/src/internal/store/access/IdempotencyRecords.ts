@@ -22,7 +22,16 @@ const recordTable = Table("idempotency_key", {
   permissions: json<ReadonlyArray<Permission>>(),
   seen: nullable(text)
 })
-const recordRow = recordTable.pick("fingerprint", "status", "body", "created_at", "expires_at", "maker", "permissions", "seen")
+const recordRow = recordTable.pick(
+  "fingerprint",
+  "status",
+  "body",
+  "created_at",
+  "expires_at",
+  "maker",
+  "permissions",
+  "seen"
+)
 
 export interface IdempotencyRecord {
   /** Hash of the method, the path and the body. */

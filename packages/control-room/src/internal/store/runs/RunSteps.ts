@@ -9,7 +9,11 @@ import type { RunStep, StepCounts } from "../../engine/State.ts"
 import { bucketOf, roomless } from "../../engine/Limits.ts"
 import { Database } from "../database/Database.ts"
 
-const runRow = Row({ process_id: id(ProcessId), steps: json<ReadonlyArray<RunStep>>(), counts: json<ReadonlyArray<StepCounts>>() })
+const runRow = Row({
+  process_id: id(ProcessId),
+  steps: json<ReadonlyArray<RunStep>>(),
+  counts: json<ReadonlyArray<StepCounts>>()
+})
 
 const countRow = Row({
   step: integer,
@@ -97,7 +101,7 @@ export class RunSteps extends Context.Service<
               SELECT step, min(started_at) AS started_at, max(ended_at) AS ended_at FROM step_run
               WHERE process_run_id = ${run} AND started_at IS NOT NULL GROUP BY step`
           )
-          const why = counts.some(({ live }) => live > 0) 
+          const why = counts.some(({ live }) => live > 0)
             ? yield* waits(run, yield* hides(process_id))
             : new Map<number, string>()
           const number = (rows: ReadonlyArray<typeof countRow.Type>, step: number, state: string) =>
