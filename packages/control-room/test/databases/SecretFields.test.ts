@@ -262,6 +262,36 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("secret fi
     })
   )
 
+  it.effect("that are the key of a limit of runs from before are not shown with what waits for it", () =>
+    Effect.gen(function* () {
+      const { limited, plain } = yield* callers
+      const key = (pointer: string) => ({ concurrency: { key: pointer, limit: 1 } })
+      const process = yield* newProcess({ input_schema: null, ...key("/ssn") })
+      const path = `processes/${process.id}`
+      const worker = yield* linkWorker([process.name])
+      const start = post(plain, `${path}/process-runs`, { type: "with_payloads", payloads: [payload] })
+      yield* start
+      const run = idOf(yield* start).id
+      yield* worker.take
+      // It has a step run, which finds no room now.
+      assert.lengthOf(yield* worker.protocol.lease({ free: 1, tasks: [process.name], waitSeconds: 0 }), 0)
+      const shown = (caller: Caller) =>
+        Effect.map(
+          Effect.forEach([`${path}/limits`, `process-runs/${run}/steps`], (one) => ask(caller, "GET", one)),
+          (answers) => answers.map(({ text }) => text.includes(payload.ssn))
+        )
+      assert.deepStrictEqual(yield* shown(limited), [true, true])
+      const definition = { name: process.name, steps: process.steps, sensitive: ["/ssn"], ...key("/name") }
+      yield* post(plain, path, definition)
+      assert.deepStrictEqual(yield* shown(limited), [false, false])
+      assert.deepStrictEqual(yield* shown(plain), [true, true])
+      assert.match(
+        (yield* ask(limited, "GET", `process-runs/${run}/steps`)).text,
+        /the concurrency limit of \/ssn has no room/
+      )
+    })
+  )
+
   it.effect("are made plain by nobody who may not see them", () =>
     Effect.gen(function* () {
       const { limited, plain } = yield* callers
