@@ -2,7 +2,7 @@
  * A process that is there as a module with a process as code.
  */
 import type { ProcessId } from "@signalbox/api/contract/Ids"
-import type { StepDefinition, StoredDefinition } from "@signalbox/api/contract/Processes"
+import type { StepDefinition } from "@signalbox/api/contract/Processes"
 import * as Outputs from "@signalbox/api/Outputs"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { infer } from "./InferSchema.ts"
-import { sourceOf } from "./SchemaSource.ts"
+import { sensitiveSource, sourceOf } from "./SchemaSource.ts"
 
 /** Of items, and of outputs: the newest. */
 const mostSamples = 500
@@ -72,16 +72,6 @@ const stepSource = (step: StepDefinition, index: number, groups: ReadonlyMap<str
   }
   return Object.keys(given).length === 0 ? `task${index + 1}` : `Process.step(task${index + 1}, ${json(given)})`
 }
-
-/** Secret fields: those that the schema marks, too, where the source has another one. */
-const sensitiveSource = ({ input_schema, sensitive = [] }: StoredDefinition, isSchemaKnown: boolean) =>
-  !isSchemaKnown && /"(?:x-secret|writeOnly)":true/.test(JSON.stringify(input_schema ?? null))
-    ? [
-        '  // The input schema marks secret fields, and this source does not: all is secret until you name them here.\n  sensitive: [""]'
-      ]
-    : sensitive.length === 0
-      ? []
-      : [`  sensitive: ${json(sensitive)}`]
 
 /**
  * Returns the source of a module that exports the process. The first input is as the control room has it; other payload types are

@@ -53,3 +53,16 @@ export const sourceOf = (stored: InputSchema): string | null =>
     }),
     () => null
   )
+
+/** Secret fields: those that the schema marks, too, where the source has another one. */
+export const sensitiveSource = (
+  { input_schema, sensitive = [] }: Pick<ProcessDefinition, "input_schema" | "sensitive">,
+  isSchemaKnown: boolean
+) =>
+  !isSchemaKnown && /"(?:x-secret|writeOnly)":true/.test(JSON.stringify(input_schema ?? null))
+    ? [
+        '  // The input schema marks secret fields, and this source does not: all is secret until you name them here.\n  sensitive: [""]'
+      ]
+    : sensitive.length === 0
+      ? []
+      : [`  sensitive: ${JSON.stringify(sensitive)}`]
