@@ -217,6 +217,8 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("secret fi
         })
       const cleaned = "no customer *** with *** and abc"
       const one = yield* taken(process, given)
+      // Robots work with what is there.
+      assert.deepStrictEqual(yield* one.session.payload(one.lease.work_item_id), given)
       yield* one.session.release(one.lease.work_item_id, failed(said, `E${payload.pin}`))
       assert.deepStrictEqual(yield* exceptionOf(one.run), { code: "E***", type: "application", message: cleaned })
       yield* one.worker.protocol.finish(one.lease, null)
