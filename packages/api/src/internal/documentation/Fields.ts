@@ -22,7 +22,8 @@ export const generalFields: Readonly<Record<string, string>> = {
   batch_operation:
     "The operation on the items: `retry` and `mark_as_done` apply to `failed` ones, `delete` also `new` and `done` ones.",
   began_at: "When it began.",
-  begin_ahead: "Whether the step run may have items ahead, and begin them without waiting for a response; default true.",
+  begin_ahead:
+    "Whether the step run may have items ahead, and begin them without waiting for a response; default true.",
   begun: "The item that began after those that are settled; absent: none.",
   branch: "The branch that the package follows.",
   browser: "What the browser says it is.",

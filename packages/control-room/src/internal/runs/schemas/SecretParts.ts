@@ -5,6 +5,7 @@
 import { unescaped } from "../../engine/JsonPointer.ts"
 import { isList, isObject, type Json, type JsonObject, type Place } from "./Place.ts"
 import * as Pattern from "./Pattern.ts"
+import { memberOf, tokensOf } from "./References.ts"
 
 /** Returns whether a key matches; null: the pattern cannot be applied. Without steps that are left the result means nothing. */
 type Match = ReturnType<typeof Pattern.pattern>
@@ -157,17 +158,8 @@ const referred = (root: JsonObject, anchors: ReadonlyMap<string, Json>, ref: str
   const inside = typeof id === "string" && id !== "" && ref.startsWith(id.replace(/#$/, "")) ? id.replace(/#$/, "") : ""
   const fragment = ref.slice(inside.length)
   if (fragment === "" && ref !== "") return root
-  if (fragment === "#") return root
-  if (!fragment.startsWith("#")) return undefined
-  // As `decodeURIComponent`, which throws at bytes that are not UTF-8.
-  const name = new URLSearchParams(`t=${fragment.slice(1).replaceAll(/[+&]/g, encodeURIComponent)}`).get("t") ?? ""
-  if (!name.startsWith("/")) return anchors.get(name)
-  let json: Json | undefined = root
-  for (const token of name.split("/").slice(1)) {
-    const key = unescaped(token)
-    json = isList(json) ? json[Number(key)] : isObject(json) && Object.hasOwn(json, key) ? json[key] : undefined
-  }
-  return json
+  const tokens = tokensOf(fragment)
+  return tokens === null ? anchors.get(fragment.replace(/^#/, "")) : tokens.reduce<Json | undefined>(memberOf, root)
 }
 
 /** In pointers of `sensitive`: every member or item. */
