@@ -337,6 +337,13 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("secret fi
         "INVALID_REQUEST",
         /^inputs\.payloads: /
       )
+      // They do not go along to another process, which may show them.
+      const other = yield* newProcess({ input_schema: null })
+      yield* post(limited, `schedules/${id}`, { ...schedule, process: { id: other.id }, inputs: shown })
+      assert.deepInclude(yield* read(plain, `schedules/${id}`), {
+        inputs: shown,
+        process: { id: other.id, name: other.name }
+      })
     })
   )
 

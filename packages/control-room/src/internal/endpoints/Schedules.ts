@@ -153,7 +153,8 @@ export const layer = Endpoints.group(
         // The process before its schedules, as when it is deleted.
         const { inputs: given, now, process } = yield* checked(params, payload)
         const before = yield* locked(params)
-        const inputs = yield* kept(before, given)
+        // Of another process they may be in the open.
+        const inputs = before.processId === process.view.id ? yield* kept(before, given) : given
         const decision = Engine.change(
           Engine.parseDefinition(before.id, before.definition),
           definition,
