@@ -159,6 +159,13 @@ export const make = <const Name extends string, const S extends Steps>(
     readonly concurrency?: NonNullable<ProcessDefinition["concurrency"]>
     /** How many attempts begin in a time, in all steps and runs together; default: no limit. */
     readonly rate?: NonNullable<ProcessDefinition["rate"]>
+    /**
+     * Secret fields of payloads and outputs in all steps: JSON pointers, in which `*` is any key or index. Besides those of the input of the
+     * first step that its schema marks with `.annotate({ writeOnly: true })`.
+     */
+    readonly sensitive?: ReadonlyArray<string>
+    /** Whether files, console lines and artifacts are secret if a field is; default true. */
+    readonly sensitive_files?: boolean
   }
 ): Process<Name, S> => {
   // The compiler has seen that the steps are a chain, or it has refused the call.
@@ -178,7 +185,9 @@ export const make = <const Name extends string, const S extends Steps>(
     checkPayloads: options.check_payloads ?? false,
     pauseAfterFailures: options.pause_after_failures,
     concurrency: options.concurrency,
-    rate: options.rate
+    rate: options.rate,
+    sensitive: options.sensitive,
+    sensitiveFiles: options.sensitive_files
   }
 }
 

@@ -39,6 +39,7 @@ const call = {
     inWorkspace(contract.createFile)
   ),
   batch: returning<contract.BatchResult, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.batch)),
+  reveal: returning<contract.Secrets, InvalidRequest | NotFound>()(inWorkspace(contract.reveal)),
   throughput: returning<{ readonly data: ReadonlyArray<contract.ThroughputHour> }, InvalidRequest>()(
     inWorkspace(contract.throughput)
   )
@@ -77,6 +78,23 @@ export const attachFile = Effect.fn("WorkItems.attachFile")(
     yield* sendForm(room.transport.connection, upload, file, options.onProgress)
   },
   refusing("workItems.attachFile", { 2: attachOptions })
+)
+
+/**
+ * Returns secret fields of the payload that `masked` of the item names, by their pointers. It leaves an entry in the audit. A key
+ * with `Processes.read_sensitive` has them in the item already.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import type { WorkItemId } from "@signalbox/api/contract/Ids"
+ * import * as WorkItems from "@signalbox/api/WorkItems"
+ *
+ * export const iban = (item: WorkItemId) =>
+ *   Effect.map(WorkItems.reveal(item, ["/iban"]), (values) => values["/iban"])
+ * ```
+ */
+export const reveal = Effect.fn("WorkItems.reveal")((item: WorkItemId, pointers: ReadonlyArray<string>) =>
+  Effect.map(call.reveal({ params: { work_item_id: item }, payload: { pointers } }), ({ values }) => values)
 )
 
 const batch = (operation: contract.BatchOperation) => (items: ReadonlyArray<WorkItemId>) =>

@@ -40,6 +40,7 @@ const item = {
   priority: 0,
   due_at: null,
   due_state: null,
+  masked: [],
   reference: null,
   tags: [],
   payload: { day: 1 },

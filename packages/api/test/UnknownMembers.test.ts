@@ -277,7 +277,7 @@ describe("an unknown member", () => {
         const isOther = [...others, ...ofOthers].some((pattern) => pattern.test(name))
         // Those that take ids, names and numbers alone.
         const takesNone =
-          /\.(get\w*|limits|steps|remove\w*|retry|markAsDone|rotate\w*|test|unmute|next|cancel|hasEnded|startAgain)$/
+          /\.(get\w*|limits|steps|remove\w*|retry|markAsDone|rotate\w*|reveal|test|unmute|next|cancel|hasEnded|startAgain)$/
         const takesIds =
           /\.(resume|resolve|reopen|drain|rename|addWorker|redeliver|promote|download\w*|events|setOwner|createLink|endSessions|signInRules)$/
         const more =

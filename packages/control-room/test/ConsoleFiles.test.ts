@@ -17,10 +17,10 @@ import { layer, linkWorker, Service } from "./support/Service.ts"
 const bytes = (text: string) => new TextEncoder().encode(text)
 
 /** The paths in the console of a failed robot's files, by their names. */
-const robotFiles = Effect.fnUntraced(function* (files: Readonly<Record<string, Uint8Array>>) {
+const robotFiles = Effect.fnUntraced(function* (files: Readonly<Record<string, Uint8Array>>, more: object = {}) {
   const { origin } = yield* Service
   const task = `files ${crypto.randomUUID()}`
-  const process = yield* Processes.create({ name: task, steps: [{ name: "s", task: { name: task } }] })
+  const process = yield* Processes.create({ name: task, steps: [{ name: "s", task: { name: task } }], ...more })
   yield* ProcessRuns.start(process.id)
   const worker = yield* linkWorker([task])
   const { lease } = yield* worker.take
@@ -58,6 +58,16 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a file of
       assert.notMatch(policy, /allow-same-origin|connect-src|https?:/)
       const opened = yield* get(pathOf("log.html"), { "sec-fetch-dest": "document" })
       assert.match(opened.headers["content-disposition"] ?? "", /^attachment/)
+    })
+  )
+
+  it.effect("of a process with secret fields is shown to who may see them alone", () =>
+    Effect.gen(function* () {
+      const pathOf = yield* robotFiles({ "log.txt": bytes("secret") }, { sensitive: ["/ssn"] })
+      const hidden = yield* signedIn(["Processes.read_run_outputs"])
+      assertError(yield* hidden(pathOf("log.txt")), 403, "FORBIDDEN", /Processes\.read_sensitive/)
+      const shown = yield* signedIn(["Processes.read_run_outputs", "Processes.read_sensitive"])
+      assert.strictEqual((yield* shown(pathOf("log.txt"))).text, "secret")
     })
   )
 

@@ -304,7 +304,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
       }
       assert.strictEqual((yield* raw("GET", `work-items/${item.id}/`)).status, 200)
       const put = yield* raw("PUT", `work-items/${item.id}/payload`, { json: { payload: "put" } })
-      assert.strictEqual(put.text, '{"payload":"put"}')
+      assert.strictEqual(put.text, '{"payload":"put","masked":[]}')
       const renamed = yield* raw("PUT", `processes/${process.id}/`, { json: { name: `put ${process.id}`, steps: [] } })
       assert.strictEqual(renamed.status, 200, renamed.text)
       const absolute = yield* raw("GET", `http://elsewhere.example/api/v1/workspaces/${workspaceId}`)

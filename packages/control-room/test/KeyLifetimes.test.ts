@@ -13,7 +13,8 @@ const record = (lifetime: number) => ({
   body: "b",
   lifetime,
   maker: null,
-  permissions: []
+  permissions: [],
+  seen: "none"
 })
 const start = Date.parse("2026-02-28T23:59:59.123Z")
 

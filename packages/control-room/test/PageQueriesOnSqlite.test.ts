@@ -276,7 +276,7 @@ withLayer(Layer.provideMerge(runsOn(sqlite), recording), { excludeTestServices: 
       Effect.gen(function* () {
         const { workspace, run } = yield* makeLists
         const { of } = yield* RunSteps
-        const read = yield* statementsOf(of(workspace, run))
+        const read = yield* statementsOf(of(workspace, run, () => Effect.succeed(() => false)))
         for (const statement of read) assert.notMatch((yield* planOf(statement)).join("\n"), /SCAN/, statement)
         const plans = (yield* Effect.forEach(read, planOf)).flat().join("\n")
         for (const index of ["work_item_settled", "step_run_times"]) assert.include(plans, `COVERING INDEX ${index}`)

@@ -62,6 +62,26 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the deplo
       })
     )
 
+    it.effect("deploys secret fields: those that a schema marks, and pointers", () =>
+      Effect.gen(function* () {
+        const name = newName()
+        const input = Schema.Struct({ file: Schema.String, ssn: Schema.String.annotate({ writeOnly: true }) })
+        const secret = (sensitive: ReadonlyArray<string>) =>
+          Process.make(name, {
+            steps: [{ name: "pay", input, output: Schema.Void }],
+            sensitive,
+            sensitive_files: false
+          })
+        const { id } = yield* Process.deploy(secret(["/decision"]))
+        const { input_schema, ...definition } = yield* Processes.getDefinition(id)
+        assert.deepNestedPropertyVal(input_schema, "properties.ssn.writeOnly", true)
+        assert.deepInclude(definition, { sensitive: ["/decision"], sensitive_files: false })
+        assert.strictEqual((yield* Process.deploy(secret(["/decision"]))).plan.action, "unchanged")
+        const { plan } = yield* Process.deploy(secret(["/decision", "/note"]))
+        assert.deepStrictEqual(Process.describePlan(plan), ["~ sensitive"])
+      })
+    )
+
     it.effect("creates the process with all that its steps say", () =>
       Effect.gen(function* () {
         const group = yield* WorkerGroups.create(`group ${crypto.randomUUID()}`)

@@ -17,8 +17,8 @@ const Id = Schema.Struct({ id: Schema.String })
 /** What a browser sends with requests of the console itself. */
 const own = { "sec-fetch-site": "same-origin", "x-signalbox-console": "1" }
 
-/** Members whose value lets whoever has it send bytes, though it is no secret to logs. */
-const signed = new Set(["form_data", "formData", "fields", "upload_url", "link_token"])
+/** Members whose value lets whoever has it send bytes, though it is no secret to logs; `values`: of secret fields. */
+const signed = new Set(["form_data", "formData", "fields", "upload_url", "link_token", "values"])
 
 /** Whether values of a schema have a redacted part, or a signed address. */
 const holdsCredential = (ast: SchemaAST.AST, seen = new Set<SchemaAST.AST>()): boolean => {
@@ -48,7 +48,11 @@ const requests = Effect.gen(function* () {
   const { raw, workspaceId } = yield* Service
   const make = (path: string, json: unknown) =>
     Effect.map(raw("POST", path, { json }), (answer) => bodyAs(Id, answer).id)
-  const process = yield* make("processes", { name: "p", steps: [{ name: "a", task: { name: "t" } }] })
+  const process = yield* make("processes", {
+    name: "p",
+    steps: [{ name: "a", task: { name: "t" } }],
+    sensitive: [""]
+  })
   const item = yield* make("work-items", { process: { id: process } })
   const asset = yield* make("assets", { name: "a" })
   const group = yield* make("worker-groups", { name: "g" })
@@ -64,6 +68,7 @@ const requests = Effect.gen(function* () {
     createAssetUpload: [`assets/${asset}/uploads`, { content_type: "text/plain" }],
     startAssistantRun: [`assistants/${assistant}/runs`, {}],
     createWorkItemFile: [`work-items/${item}/files`, file],
+    revealWorkItem: [`work-items/${item}/reveal`, { pointers: [""] }],
     createWebhook: ["webhooks", hook],
     updateWebhook: [`webhooks/${yield* make("webhooks", hook)}`, { rotate_secret: true }],
     createTrigger: ["triggers", { ...trigger, name: "t1" }],

@@ -52,8 +52,8 @@ export const main = (token: Redacted.Redacted) =>
 /** How many modules are loaded with one, of effect and of ours; `effect/Effect` alone is 65. */
 const loads: Readonly<Record<string, number>> = {
   "@signalbox/api/webhook": 4,
-  "@signalbox/api/WorkItems": 233,
-  "@signalbox/api/promise": 332,
+  "@signalbox/api/WorkItems": 234,
+  "@signalbox/api/promise": 333,
   "../../graph/src/Users.ts": 218,
   "../../graph/src/Promise.ts": 351
 }

@@ -48,7 +48,7 @@ const newItem = async (payload: string): Promise<string> =>
 
 /** As it is on the wire. */
 const payloadOf = async (item: string) =>
-  /"payload":(.*),"files"/.exec((await succeed("items", "show", item, "--json")).stdout)?.[1]
+  /"payload":(.*),"masked"/.exec((await succeed("items", "show", item, "--json")).stdout)?.[1]
 
 describe("items edit", () => {
   it("sets and removes what is at pointers, says what it was and is, and leaves the rest to the last digit", async () => {

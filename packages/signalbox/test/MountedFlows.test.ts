@@ -5,6 +5,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Audit from "@signalbox/api/Audit"
 import * as ApiKeys from "@signalbox/api/ApiKeys"
 import * as Changes from "@signalbox/api/Changes"
+import * as Processes from "@signalbox/api/Processes"
 import type { Permission } from "@signalbox/api/contract/Authorization"
 import * as Workspaces from "@signalbox/api/Workspaces"
 import * as Flow from "@signalbox/flows/Flow"
@@ -108,6 +109,26 @@ withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("mounted f
       assert.deepStrictEqual(yield* flows.schedules.list, [])
       const unknown = yield* Effect.flip(flows.inspect("nothing"))
       assert.strictEqual(unknown.code, "NOT_FOUND")
+    })
+  )
+
+  it.effect("withhold values from who may not see secret fields, once a process of the workspace has any", () =>
+    Effect.gen(function* () {
+      const secret = `secret ${crypto.randomUUID()}`
+      const id = yield* Flow.submit(orders, secret)
+      const { api_key } = (yield* Embedded.Embedded).credentials
+      const limited = yield* keyWith("Processes.read_work_items")
+      const paths = ["", "/history"].map((part) => `flow-executions/${id}${part}`)
+      const quotes = (key: string) =>
+        Effect.forEach(paths, (path) =>
+          Effect.map(ask("GET", path, { key }), ({ text }) => text.includes(`"input":"${secret}"`))
+        )
+      assert.deepStrictEqual(yield* quotes(limited), [true, true])
+      yield* Processes.create({ name: secret, steps: [], sensitive: ["/ssn"] })
+      assert.deepStrictEqual(yield* quotes(limited), [false, false])
+      assert.deepStrictEqual(yield* quotes(api_key), [true, true])
+      const { text } = yield* ask("GET", `flow-executions/${id}`, { key: limited })
+      assert.include(text, '"withheld":true')
     })
   )
 

@@ -39,11 +39,16 @@ export type AuditedResource = keyof typeof auditedResources
 
 export type AuditRule =
   /** An entry for everybody. `item`: for people alone; programs create too many work items, which say themselves by whom. */
-  | { readonly kind: "entry" | "item"; readonly resource: AuditedResource }
+  | {
+      readonly kind: "entry" | "item"
+      readonly resource: AuditedResource
+      /** What is returned is no part of the entry. */
+      readonly isOfRequest?: true
+    }
   | { readonly kind: "none"; readonly reason: string }
 
 /** A request of a person or a key leaves an entry. */
-export const entry = (resource: AuditedResource): AuditRule => ({ kind: "entry", resource })
+export const entry = (resource: AuditedResource) => ({ kind: "entry", resource }) as const satisfies AuditRule
 
 /** A request of a person leaves an entry, and one of a key does not: work items and their content. */
 export const itemEntry: AuditRule = { kind: "item", resource: "work_item" }

@@ -77,6 +77,14 @@ export const CurrentActor = Context.Reference<{ readonly id: string; readonly na
   { defaultValue: () => null }
 )
 
+/**
+ * Whether who makes a request that a control room passes on may see values in which secret fields of payloads may be. True when no control
+ * room has let the request in.
+ */
+export const SeesSecretFields = Context.Reference<boolean>("@signalbox/api/contract/SeesSecretFields", {
+  defaultValue: () => true
+})
+
 /** As an API key in a header, since generators of clients know no scheme `RC-WSKEY`. */
 const wskey = /* @__PURE__ */ HttpApiSecurity.annotate(
   HttpApiSecurity.apiKey({ in: "header", key: "Authorization" }),

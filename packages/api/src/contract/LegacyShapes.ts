@@ -98,6 +98,8 @@ export class LegacyWorkItem extends Struct<LegacyWorkItem>("LegacyWorkItem")({
     })
   ),
   payload: Schema.optionalKey(Schema.NullOr(Schema.Json)),
+  /** Extension: the pointers to secret fields of the payload, in whose place it has null. */
+  masked: Schema.optionalKey(Schema.Array(Schema.String)),
   files: Schema.optionalKey(
     Schema.Array(Schema.Struct({ id: FileId, fileName: Schema.String, fileSize: Schema.Finite, url: Schema.String }))
   )

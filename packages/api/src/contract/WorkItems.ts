@@ -63,6 +63,18 @@ export const updatePayload: EndpointOf<typeof declared.updatePayload> = endpoint
   .annotate(ExtensionKeys, ["previous_payload"])
   .annotate(Audited, itemEntry)
 
+/**
+ * Extension: the values of secret fields of a payload, by pointers of `masked`. It is an entry of the audit, without the values. Keys with
+ * the permission read them without it.
+ */
+export const reveal: EndpointOf<typeof declared.reveal> = endpoint(
+  declared.reveal,
+  "Return secret fields of the payload of a work item"
+)
+  .annotate(RequiredPermission, "Processes.read_sensitive")
+  .annotate(ReturnsCredential, true)
+  .annotate(Audited, { ...entry("work_item"), isOfRequest: true })
+
 /** One operation on 1 to 10,000 items, all or none. */
 export const batch: EndpointOf<typeof declared.batch> = endpoint(
   declared.batch,
@@ -85,9 +97,10 @@ export const WorkItems: Group<
   | typeof createMany
   | typeof createFile
   | typeof updatePayload
+  | typeof reveal
   | typeof batch
   | typeof throughput,
   WorkspaceAuthorization
 > = /* @__PURE__ */ HttpApiGroup.make("workItems")
-  .add(get, list, create, createMany, createFile, updatePayload, batch, throughput)
+  .add(get, list, create, createMany, createFile, updatePayload, reveal, batch, throughput)
   .middleware(WorkspaceAuthorization)

@@ -75,6 +75,7 @@ DELETE /workspaces/{w}/worker-groups/{worker_group_id}/workers/{worker_id} Worke
 export const extensions = `
 GET    /workspaces/{w}/throughput                                      Processes.read_work_items
 POST   /workspaces/{w}/work-items/bulk                                 Processes.write_work_items
+POST   /workspaces/{w}/work-items/{work_item_id}/reveal                Processes.read_sensitive
 GET    /workspaces/{w}/failures                                        Failures.read_failures
 GET    /workspaces/{w}/failures/{failure_id}                           Failures.read_failures
 POST   /workspaces/{w}/failures/{failure_id}                           Failures.write_failures

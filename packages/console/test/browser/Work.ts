@@ -111,6 +111,37 @@ export const work = (it: Operators) => {
       }).pipe(Effect.scoped)
     )
 
+    it.effect(`reveal a secret field, and change the rest of the payload without it by ${by}`, () =>
+      Effect.gen(function* () {
+        const { api } = yield* Room
+        const { page, reports } = yield* signedIn
+        const { fill, press } = hands(page, by)
+        const name = `Pensions by ${by}`
+        const process = yield* api(
+          Processes.create({ name, steps: [{ name: "Pay", task: { name } }], sensitive: ["/ssn"] })
+        )
+        const { id } = yield* api(WorkItems.create({ process, payload: { ssn: "070180-9999", amount: 1 } }))
+        const payload = page.getByLabel("Payload")
+        const secret = page.getByText("070180-9999")
+        yield* person(async () => {
+          await show(page, `#/items/${id}`)
+          await page.getByText("1 secret field hidden").waitFor()
+          assert.strictEqual(await secret.count(), 0)
+          await press(page.getByRole("button", { name: "Reveal secret fields" }))
+          await secret.waitFor()
+          await press(page.getByRole("button", { name: "Hide secret fields" }))
+          await secret.waitFor({ state: "detached" })
+          await fill(payload, '{ "ssn": null, "amount": 2 }')
+          await press(page.locator("main header").getByRole("button", { name: "Save" }))
+          await page.getByText("Payload saved.").waitFor()
+        })
+        assert.deepStrictEqual((yield* api(WorkItems.get(id))).payload, { ssn: "070180-9999", amount: 2 })
+        yield* api(WorkItems.remove([id]))
+        yield* api(Processes.remove(process.id))
+        assert.deepStrictEqual(reports, [])
+      }).pipe(Effect.scoped)
+    )
+
     it.effect(`fill in a process's form, and pause and resume it by ${by}`, () =>
       Effect.gen(function* () {
         const { api, ids } = yield* Room

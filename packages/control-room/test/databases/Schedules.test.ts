@@ -362,7 +362,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("schedules
       const listed = yield* Stream.runCollect(Schedules.stream({ process, limit: 2 }))
       assert.deepStrictEqual(
         listed,
-        made.toReversed().map(({ inputs: _, running: __, ...rest }) => rest)
+        made.toReversed().map(({ inputs: _, masked: __, running: ___, ...rest }) => rest)
       )
       yield* scheduleIn(hour)
       for (const { id } of made) yield* Schedules.remove(id)

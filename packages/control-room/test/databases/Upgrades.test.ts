@@ -55,6 +55,8 @@ const released = [...changelog.matchAll(/^## (\S+)$/gm)].map(([, version = ""]) 
 const Artifact = Schema.Struct({ url: Schema.String })
 const StepRun = Schema.Struct({ state: Schema.String, error: Schema.NullOr(Schema.Struct({ code: Schema.String })) })
 
+const keysOf = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ id: Schema.String, permissions: Schema.String })))
+
 /** Opens the storage of a folder as a start does. */
 const opened = (folder: string) =>
   Administration.migrate(storageIn(folder)).pipe(Effect.provide(NodeServices.layer), Effect.scoped)
@@ -82,6 +84,15 @@ describe("an upgrade", () => {
           }
           const after = yield* statusesOf(key, ids)
           for (const [path, status] of Object.entries(statuses)) assert.strictEqual(after[path], status, path)
+
+          // Who has read work items reads all of them, whatever a schema marks by chance, and nobody else is given anything.
+          const keysBefore = keysOf(release.tables["api_key"] ?? [])
+          const keysNow = new Map(keysOf(found["api_key"] ?? []).map(({ id, permissions }) => [id, permissions]))
+          assert.isTrue(keysBefore.some(({ permissions }) => permissions.includes("Processes.read_work_items")))
+          for (const { id, permissions } of keysBefore) {
+            const sees = keysNow.get(id)?.includes("Processes.read_sensitive")
+            assert.strictEqual(sees, permissions.includes("Processes.read_work_items"), id)
+          }
 
           const artifact = yield* raw("GET", `step-runs/${ids["step_run_id"]}/artifacts/${ids["artifact_id"]}`, { key })
           const url = new URL(bodyAs(Artifact, artifact).url)

@@ -47,7 +47,11 @@ export const headersOf = (door: Door, token: string): Readonly<Record<string, st
     ? {}
     : { authorization: `${door === "key" ? "RC-WSKEY" : "Bearer"} ${token}` }
 
-export const seed = Effect.gen(function* () {
+/**
+ * `secret`: a text that stands in the field `secret` of all payloads, which is a secret field of the process, and in files and console
+ * lines; null: there is no secret field.
+ */
+const seeding = Effect.fnUntraced(function* (secretText: string | null) {
   const { key, origin, raw, workspaceId } = yield* Service
   const name = `seed ${crypto.randomUUID()}`
   const ask = Effect.fnUntraced(function* (method: string, path: string, json?: unknown, request: RawRequest = {}) {
@@ -74,29 +78,39 @@ export const seed = Effect.gen(function* () {
     { name: "first", task: { name } },
     { name: "second", task: { name: `${name} later` } }
   ]
-  const process = yield* made("processes", { name, steps })
-  const item = yield* made("work-items", { process: { id: process }, payload: { seed: true } })
-  const run = yield* made(`processes/${process}/process-runs`, { type: "with_payloads", payloads: [1, 2] })
+  /** A payload, with the secret if there is one. */
+  const payload = (value: Schema.Json): Schema.Json =>
+    secretText === null ? value : { value, secret: { text: secretText } }
+  const text = secretText ?? "seed"
+  const secrecy =
+    secretText === null ? {} : { sensitive: ["/secret"], default_work_item: { payload: payload("default") } }
+  const inputs = secretText === null ? {} : { inputs: { type: "with_payloads", payloads: [payload("{at}")] } }
+  const process = yield* made("processes", { name, steps, ...secrecy })
+  const item = yield* made("work-items", { process: { id: process }, payload: payload({ seed: true }) })
+  const run = yield* made(`processes/${process}/process-runs`, {
+    type: "with_payloads",
+    payloads: [payload(1), payload(2)]
+  })
 
   const worker = yield* linkWorker([name])
   const { lease, session } = yield* worker.take
   const robot = { key: null, headers: headersOf("run", lease.run_token) }
   const asWorker = { key: null, headers: headersOf("worker", Redacted.value(worker.identity.token)) }
-  yield* session.createOutput(lease.work_item_id, { made: "by the seed" })
+  yield* session.createOutput(lease.work_item_id, payload({ made: "by the seed" }))
   const robotFile = `/json-v1/workspaces/${workspaceId}/workitems/${lease.work_item_id}/files`
   const form = bodyAs(
     Schema.Struct({ url: Schema.String, fields: Form.fields.form_data }),
-    yield* ask("POST", robotFile, { fileName: "seed.txt", fileSize: 4 }, robot)
+    yield* ask("POST", robotFile, { fileName: "seed.txt", fileSize: text.length }, robot)
   )
-  yield* upload({ url: form.url, form_data: form.fields }, "seed")
+  yield* upload({ url: form.url, form_data: form.fields }, text)
   const [file] = bodyAs(
     Schema.Array(Schema.Struct({ fileId: Schema.String })),
     yield* ask("GET", robotFile, undefined, robot)
   )
   const stepRun = `/worker-v1/step-runs/${lease.step_run_id}`
-  const artifact = { lease_token: lease.lease_token, name: "seed/log.txt", size: 4 }
-  yield* upload(bodyAs(Forms, yield* ask("POST", `${stepRun}/artifacts`, artifact, asWorker)).upload, "seed")
-  const lines = [{ timestamp: "2026-11-20T08:15:30.000Z", message: "seed" }]
+  const artifact = { lease_token: lease.lease_token, name: "seed/log.txt", size: text.length }
+  yield* upload(bodyAs(Forms, yield* ask("POST", `${stepRun}/artifacts`, artifact, asWorker)).upload, text)
+  const lines = [{ timestamp: "2026-11-20T08:15:30.000Z", message: text }]
   yield* ask("POST", `${stepRun}/console`, { lease_token: lease.lease_token, offset: 0, messages: lines }, asWorker)
 
   const asset = yield* made("assets", { name })
@@ -120,7 +134,12 @@ export const seed = Effect.gen(function* () {
   const group = yield* made("worker-groups", { name })
   const token = yield* made(`worker-groups/${group}/link-tokens`, { name })
   yield* ask("POST", `worker-groups/${group}/workers`, { worker: { id: worker.identity.workerId } })
-  const schedule = yield* made("schedules", { name, process: { id: process }, at: "2999-01-01T00:00:00Z" })
+  const schedule = yield* made("schedules", {
+    name,
+    process: { id: process },
+    at: "2999-01-01T00:00:00Z",
+    ...inputs
+  })
   const trigger = yield* made("triggers", { name, process: { id: process }, webhook: {} })
   const settings = { type: "webhook", url: "http://127.0.0.1:9/alerts" }
   const channel = yield* made("alert-channels", { name, settings })
@@ -135,7 +154,10 @@ export const seed = Effect.gen(function* () {
     yield* ask("POST", "workers/link-tokens", {})
   )
 
-  const doomed = yield* made(`processes/${process}/process-runs`, { type: "with_payloads", payloads: [1] })
+  const doomed = yield* made(`processes/${process}/process-runs`, {
+    type: "with_payloads",
+    payloads: [payload(1)]
+  })
   yield* ask("POST", `process-runs/${doomed}/stop`, {
     set_remaining_work_items_as_done: false,
     terminate_ongoing_activity_runs: false
@@ -192,3 +214,8 @@ export const seed = Effect.gen(function* () {
   }
   return made_
 })
+
+export const seed = seeding(null)
+
+/** Like `seed`, with a text that is a secret field of every payload. */
+export const seedWithSecret = (text: string) => seeding(text)

@@ -379,6 +379,17 @@ describe("an import of a filled room", { shuffle: false }, () => {
     const trigger = await firstOf(target, "triggers")
     assert.deepInclude(trigger, { enabled: false, start: { at_least: 50, oldest_seconds: 3600, max_runs: 1 } })
   })
+
+  it("brings no item whose secret fields the key of the source does not see", async () => {
+    const orders = await firstOf(source, "processes")
+    const definition = await call(source, `processes/${orders.id}/definition`)
+    await call(source, `processes/${orders.id}`, { ...definition, sensitive: ["/ssn"] })
+    const item = await call(source, "work-items", { process: { id: orders.id }, payload: { ssn: "070180-9999" } })
+    const { lines, status } = await imported(...from, ...everything)
+    assert.include(facts(lines), `not to be had: work items orders: ${item.id}`)
+    assert.strictEqual(status, 3)
+    assert.lengthOf((await call(target, "work-items")).data, 2)
+  })
 })
 
 /** A server with these responses, by path and query; all its requests are noted. */

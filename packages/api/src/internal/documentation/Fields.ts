@@ -22,7 +22,8 @@ export const generalFields: Readonly<Record<string, string>> = {
   batch_operation:
     "The operation on the items: `retry` and `mark_as_done` apply to `failed` ones, `delete` also `new` and `done` ones.",
   began_at: "When it began.",
-  begin_ahead: "Whether the step run may have items ahead, and begin them without waiting for a response; default true.",
+  begin_ahead:
+    "Whether the step run may have items ahead, and begin them without waiting for a response; default true.",
   begun: "The item that began after those that are settled; absent: none.",
   branch: "The branch that the package follows.",
   browser: "What the browser says it is.",
@@ -168,6 +169,7 @@ export const generalFields: Readonly<Record<string, string>> = {
   login: "What one signs in with, unique in the room whatever its case.",
   lost: "Step runs that the worker no longer owns: stop their tasks, and report nothing more.",
   manages_room: "Whether the user also operates the room: accounts, new workspaces, its pause.",
+  masked: "The pointers to secret fields of the payload, in whose place it has null; empty: none.",
   max_attempts: "How often an item is attempted in all, 1 to 100.",
   max_parallel: "How many step runs of this step of a run are active concurrently, 1 to 1,000; default 1.",
   max_runs: "How many runs of this trigger run concurrently; default 1.",
@@ -216,6 +218,7 @@ export const generalFields: Readonly<Record<string, string>> = {
   percent: "The limit of disk usage in percent, 1 to 99.",
   permissions: "The permissions of the key.",
   pointer: "A JSON pointer (RFC 6901) into the body.",
+  pointers: "JSON pointers that `masked` of the work item names, 1 to 100.",
   port: "The port of the mail server, 1 to 65,535.",
   position: "The place of the first message in the log, counted from 0; null unless `position` was given.",
   prefix: "The prefix of the signature in the header; GitHub's is `sha256=`.",
@@ -265,6 +268,10 @@ export const generalFields: Readonly<Record<string, string>> = {
   second_factor_required:
     "Whether members with a password need a second factor. Who has none sets one up at the next sign-in.",
   seconds: "How long, in seconds.",
+  sensitive:
+    "Secret fields of payloads and outputs, besides those that `input_schema` marks with `x-secret` or `writeOnly`: JSON pointers, in which `*` is any key or index. Who may not see them gets null.",
+  sensitive_files:
+    "Whether files, console lines and artifacts of a process with secret fields need `Processes.read_sensitive`; default true.",
   secret: "The secret that signs messages. Treat it like a password.",
   security: "`starttls` (default), `tls` from the first byte, or `none`, which sends no password.",
   seq: "Grows by one with each hint.",
@@ -325,6 +332,7 @@ export const generalFields: Readonly<Record<string, string>> = {
   upload: "The form with which the file is sent.",
   upload_url: "Where the bytes are sent, as a raw `PUT` without authorization, within one hour.",
   username: "The user name; null or absent: none.",
+  values: "The secret values, by their pointers.",
   value: "The items as JSON, encrypted, in base64.",
   version: "The number of the version; 1 is the first of its package.",
   wait_seconds: "How long to wait for work, in seconds, 0 to 30.",

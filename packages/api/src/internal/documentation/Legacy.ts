@@ -176,7 +176,8 @@ export const legacy: Documented<typeof Legacy> = {
     parameters: { includeData: "true" },
     response: {
       ...newItem,
-      payload: { invoice: 4710, amount: 125 },
+      payload: { invoice: 4710, amount: 125, iban: "DE89370400440532013000" },
+      masked: [],
       files: [
         {
           id: ids.attachedFile,

@@ -116,6 +116,7 @@ export const outputs: Documented<typeof Outputs> = {
           process: { id: ids.process },
           process_run: { id: ids.processRun },
           payload: { invoice: 4711, total: 120.5 },
+          masked: [],
           files: []
         },
         {
@@ -124,6 +125,7 @@ export const outputs: Documented<typeof Outputs> = {
           process: { id: ids.process },
           process_run: { id: ids.processRun },
           payload: { total: 120.5 },
+          masked: [],
           files: []
         }
       ],

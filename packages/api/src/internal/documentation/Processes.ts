@@ -19,11 +19,12 @@ const definition = {
     }
   ],
   rate: { limit: 100, per: "minute" },
+  sensitive: ["/iban"],
   default_work_item: { payload: { day: "today" } }
 } as const
 
 const badDefinition = badBodyOr(
-  "two steps have the same name, `check_payloads` is set without an `input_schema`, or a pinned version or task does not exist"
+  "two steps have the same name, the key of a limit is a secret field, `check_payloads` is set without an `input_schema`, or a pinned version or task does not exist"
 )
 const unknownParts = "The workspace has no such task package or worker group; the message names the step."
 const largeDefinition =

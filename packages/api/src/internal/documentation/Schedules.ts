@@ -45,7 +45,7 @@ const listed: (typeof ScheduleListed)["Encoded"] = {
   waiting: []
 }
 
-const schedule: (typeof Schedule)["Encoded"] = { ...listed, inputs: definition.inputs, running: [] }
+const schedule: (typeof Schedule)["Encoded"] = { ...listed, inputs: definition.inputs, masked: [], running: [] }
 
 const note = "the ERP is down until noon"
 

@@ -18,7 +18,7 @@ const special = {
   "LimitWait.limit": "How many it allows now; null: it was lifted.",
   "LimitWait.since": "Since when the first of them waits.",
   "LimitWait.step": "The step whose limit it is; null: that of the process.",
-  "LimitWait.value": "The value at `key` in the payloads; null: all items.",
+  "LimitWait.value": "The value at `key` in the payloads; null: all items, or a secret field.",
   "ApiKey.expires_at": "From then on the key is refused; null: it does not expire.",
   "ApiKeyCreated.expires_at": "From then on the key is refused; null: it does not expire.",
   "createApiKey.expires_at": "From then on the key is refused; default: it does not expire.",

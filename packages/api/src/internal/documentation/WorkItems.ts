@@ -7,6 +7,8 @@ import { badBody, badBodyOr, badPage, largePayload, unknown } from "./Phrases.ts
 const unchangeable =
   "The payload and files of an item change only while it is `new`, `failed`, or `pending` without a step run."
 
+const payload = { invoice: 4710, amount: 125, iban: "DE89370400440532013000" }
+
 const workItem: (typeof WorkItem)["Encoded"] = {
   id: ids.workItem,
   created_at: "2026-11-20T08:15:31.619Z",
@@ -22,7 +24,8 @@ const workItem: (typeof WorkItem)["Encoded"] = {
   due_state: "on_time",
   reference: "invoice-4710",
   tags: ["express"],
-  payload: { invoice: 4710, amount: 125 },
+  payload,
+  masked: [],
   files: [
     {
       id: ids.attachedFile,
@@ -38,7 +41,7 @@ const workItem: (typeof WorkItem)["Encoded"] = {
 export const workItems: Documented<typeof WorkItems> = {
   getWorkItem: {
     description:
-      "Returns a work item with its payload and files. The addresses of files need no key and are valid for one hour.",
+      "Returns a work item with its payload and files. Of a process with secret fields, sessions of the console and keys without `Processes.read_sensitive` get null in their place, with their pointers in `masked`; without the permission they cannot download its files either. The addresses of files need no key and are valid for one hour.",
     response: workItem,
     errors: { 404: unknown("work item") }
   },
@@ -54,13 +57,13 @@ export const workItems: Documented<typeof WorkItems> = {
       'Creates an item in the queue of a process. It waits there, in the state `new`, until a run takes it: start one with `with_inputs` or with its id. A `reference` is held by one open item of a process at a time; `when_reference_exists: "join"` returns that item unchanged instead of refusing.',
     request: {
       process: { id: ids.process },
-      payload: { invoice: 4710, amount: 120.5 },
+      payload: { ...payload, amount: 120.5 },
       priority: 20,
       due_at: "2036-11-20T17:00:00Z",
       tags: ["express"],
       reference: "invoice-4710"
     },
-    response: { ...workItem, payload: { invoice: 4710, amount: 120.5 }, files: [] },
+    response: { ...workItem, payload: { ...payload, amount: 120.5 }, files: [] },
     errors: {
       400: badBodyOr("the payload does not match the input schema of the process"),
       404: unknown("process"),
@@ -101,14 +104,24 @@ export const workItems: Documented<typeof WorkItems> = {
   },
   updateWorkItemPayload: {
     description:
-      "Replaces the payload of an item; repeating it changes nothing more. The payload is any JSON up to 1 MiB, or null. With `previous_payload` it is refused when the item has another payload by then.",
-    request: { payload: { invoice: 4710, amount: 125 }, previous_payload: { invoice: 4710, amount: 120.5 } },
-    response: { payload: { invoice: 4710, amount: 125 } },
+      "Replaces the payload of an item; repeating it changes nothing more. The payload is any JSON up to 1 MiB, or null. With `previous_payload` it is refused when the item has another payload by then. Of a caller who gets secret fields masked, null or nothing in the place of one leaves it as it is.",
+    request: { payload, previous_payload: { ...payload, amount: 120.5 } },
+    response: { payload, masked: [] },
     errors: {
       400: badBodyOr("the item is of the first step, and the payload does not match the input schema of the process"),
       404: unknown("work item"),
       409: `${unchangeable} Or it has another payload than \`previous_payload\`: read it again.`,
       413: largePayload
+    }
+  },
+  revealWorkItem: {
+    description:
+      "Returns values that `masked` of the work item names. It leaves an entry in the audit, with the pointers and without the values. A key that has the permission reads them in the item, too.",
+    request: { pointers: ["/iban"] },
+    response: { values: { "/iban": payload.iban } },
+    errors: {
+      400: badBodyOr("nothing secret is at one of the pointers"),
+      404: unknown("work item")
     }
   },
   batchWorkItems: {

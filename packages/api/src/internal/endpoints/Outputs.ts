@@ -4,6 +4,7 @@ import { listQuery, Page, Ref, Timestamp } from "../../contract/Common.ts"
 import { File } from "../../contract/Files.ts"
 import { ProcessId, ProcessRunId, WorkItemId, WorkspaceId } from "../../contract/Ids.ts"
 import { InvalidRequestResponse, NotFoundResponse } from "../../contract/Responses.ts"
+import { masked } from "./SecretFields.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { Struct } from "./Endpoint.ts"
 
@@ -13,6 +14,8 @@ export class Output extends Struct<Output>("Output")({
   process: Ref(ProcessId),
   process_run: Ref(ProcessRunId),
   payload: Schema.NullOr(Schema.Json),
+  /** Extension: as in `WorkItem`. */
+  masked,
   files: Schema.Array(File)
 }) {}
 

@@ -39,7 +39,8 @@ export const Permission = /* @__PURE__ */ Schema.Literals([
   "Audit.read_audit",
   "Room.manage",
   "Workspace.read_users",
-  "Workspace.manage_users"
+  "Workspace.manage_users",
+  "Processes.read_sensitive"
 ])
 export type Permission = typeof Permission.Type
 
@@ -102,7 +103,7 @@ const building: ReadonlyArray<Permission> = [
 ]
 
 /**
- * The permissions of the roles that every workspace has. `viewer` sees everything but values of secrets, `operator` also keeps work going,
+ * The permissions of the roles that every workspace has. `viewer` sees everything but values of secrets and secret fields of payloads, `operator` also keeps work going,
  * `builder` also changes processes and what belongs to them, and `admin` also manages keys, users and roles.
  */
 export const builtInRoles: Readonly<Record<"viewer" | "operator" | "builder" | "admin", ReadonlyArray<Permission>>> =

@@ -13,6 +13,7 @@ import {
   NotFoundResponse,
   PayloadTooLargeResponse
 } from "../../contract/Responses.ts"
+import { Sensitive } from "./SecretFields.ts"
 import { VersionNumber } from "./TaskPackageVersions.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { Struct } from "./Endpoint.ts"
@@ -109,19 +110,34 @@ export class ProcessDefinition extends Struct<ProcessDefinition>()({
   /** How many items are in hand at a time, in all steps and runs together; default: no limit. */
   concurrency: Schema.optionalKey(Concurrency),
   /** How many attempts begin in a time, in all steps and runs together; default: no limit. */
-  rate: Schema.optionalKey(Rate)
+  rate: Schema.optionalKey(Rate),
+  /**
+   * Secret fields of payloads and outputs in all steps, besides those that `input_schema` marks with `x-secret` or `writeOnly`: JSON
+   * pointers, in which `*` is any key or index.
+   */
+  sensitive: Schema.optionalKey(Sensitive),
+  /**
+   * Whether files, console lines and artifacts of a process with secret fields need `Processes.read_sensitive`; default true.
+   */
+  sensitive_files: Schema.optionalKey(Schema.Boolean)
 }) {}
+
+const maskedOfDefinition = Schema.optionalKey(Schema.Array(Schema.String))
 
 /** A definition as it is stored. `revision` changes whenever the definition does. */
 export class StoredDefinition extends Struct<StoredDefinition>()({
   ...ProcessDefinition.fields,
-  revision: Schema.String
+  revision: Schema.String,
+  /** The pointers to what is masked in the payload of `default_work_item`; absent: nothing is. */
+  masked: maskedOfDefinition
 }) {}
 
 /** A definition in the place of another one: of the one that has this revision, if it is given; else 409. */
 export class DefinitionChange extends Struct<DefinitionChange>()({
   ...ProcessDefinition.fields,
   revision: Schema.optionalKey(Schema.String),
+  /** As it was read. What is masked stays as it is stored, where null or nothing is sent. */
+  masked: maskedOfDefinition,
   /**
    * Items in the queue of the process that are deleted in the same transaction, which is irreversible; 409 and no change when one
    * does not wait there any more. Needs `Processes.write_work_items` too.

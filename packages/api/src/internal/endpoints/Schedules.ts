@@ -21,6 +21,7 @@ import {
   NotFoundResponse,
   PayloadTooLargeResponse
 } from "../../contract/Responses.ts"
+import { masked } from "./SecretFields.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { Struct } from "./Endpoint.ts"
 
@@ -141,6 +142,8 @@ export class Schedule extends Struct<Schedule>("Schedule")({
     ...ScheduleInputs.members,
     Schema.Struct({ type: UnrecognisedTag(["with_payloads", "with_inputs", "default"]) })
   ]),
+  /** The pointers to what is masked in the payloads of `inputs`; they begin with the index of the payload. */
+  masked,
   running: Schema.Array(Ref(ProcessRunId))
 }) {}
 

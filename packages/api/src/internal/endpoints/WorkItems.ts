@@ -13,6 +13,7 @@ import {
   NotFoundResponse,
   PayloadTooLargeResponse
 } from "../../contract/Responses.ts"
+import { masked, Revealed } from "./SecretFields.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { Struct } from "./Endpoint.ts"
 
@@ -45,6 +46,8 @@ const summaryFields = {
 export class WorkItem extends Struct<WorkItem>("WorkItem")({
   ...summaryFields,
   payload: Schema.NullOr(Schema.Json),
+  /** Extension: the pointers to secret fields of the payload, in whose place it has null. */
+  masked,
   files: Schema.Array(File)
 }) {}
 
@@ -52,6 +55,8 @@ export class WorkItem extends Struct<WorkItem>("WorkItem")({
 export class WorkItemListed extends Struct<WorkItemListed>("WorkItemListed")({
   ...summaryFields,
   payload: Schema.optionalKey(Schema.NullOr(Schema.Json)),
+  /** Extension: as in `WorkItem`, with the payload. */
+  masked: Schema.optionalKey(Schema.Array(Schema.String)),
   files: Schema.optionalKey(Schema.Array(File))
 }) {}
 
@@ -147,8 +152,25 @@ export const updatePayload = /* @__PURE__ */ Endpoint.post(
       /** Extension. */
       previous_payload: Schema.optionalKey(Schema.NullOr(Schema.Json))
     }),
-    success: Schema.Struct({ payload: Schema.NullOr(Schema.Json) }),
+    success: Schema.Struct({ payload: Schema.NullOr(Schema.Json), masked }),
     error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
+  })
+)
+
+/** Secret fields of a payload, by the pointers that were asked for. */
+export class Secrets extends Struct<Secrets>("RevealedSecrets")({
+  values: Schema.Record(Schema.String, Schema.NullOr(Schema.Json))
+}) {}
+
+export const reveal = /* @__PURE__ */ Endpoint.post(
+  "revealWorkItem",
+  "/workspaces/:workspace_id/work-items/:work_item_id/reveal",
+  () => ({
+    extension: true,
+    params,
+    payload: Schema.Struct({ pointers: Revealed }),
+    success: Secrets,
+    error: [InvalidRequestResponse, NotFoundResponse]
   })
 )
 

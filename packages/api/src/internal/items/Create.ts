@@ -19,7 +19,7 @@ const call = {
     { readonly work_items: ReadonlyArray<{ readonly id: WorkItemId }> },
     Conflict | InvalidRequest | NotFound
   >()(inWorkspace(contract.createMany)),
-  updatePayload: returning<Pick<contract.WorkItem, "payload">, Conflict | InvalidRequest | NotFound>()(
+  updatePayload: returning<Pick<contract.WorkItem, "payload" | "masked">, Conflict | InvalidRequest | NotFound>()(
     inWorkspace(contract.updatePayload)
   )
 }

@@ -78,7 +78,9 @@ export const namedDefinitionOf = Effect.fnUntraced(function* (process: Process) 
     ...defined({
       pause_after_failures: process.pauseAfterFailures,
       concurrency: process.concurrency,
-      rate: process.rate
+      rate: process.rate,
+      sensitive: process.sensitive,
+      sensitive_files: process.sensitiveFiles
     })
   }
   return definition

@@ -28,6 +28,8 @@ export type Change =
         | "pause_after_failures"
         | "concurrency"
         | "rate"
+        | "sensitive"
+        | "sensitive_files"
     }
 
 /** Items in the queue of the process. All wait for its first step; items of runs keep the steps of their run. */
@@ -97,7 +99,9 @@ const normalised = (definition: ProcessDefinition) => ({
   forward_done_items: definition.forward_done_items ?? false,
   pause_after_failures: definition.pause_after_failures ?? null,
   concurrency: definition.concurrency ?? null,
-  rate: definition.rate ?? null
+  rate: definition.rate ?? null,
+  sensitive: definition.sensitive ?? [],
+  sensitive_files: definition.sensitive_files ?? true
 })
 
 /** The members in which two objects of one shape differ, of these. */
@@ -132,7 +136,9 @@ const otherParts = [
   "forward_done_items",
   "pause_after_failures",
   "concurrency",
-  "rate"
+  "rate",
+  "sensitive",
+  "sensitive_files"
 ] as const
 
 const changesOf = (before: ProcessDefinition, after: ProcessDefinition): ReadonlyArray<Change> => {
@@ -166,7 +172,11 @@ export const findByName = (name: string) =>
 const readWaiting = (process: ProcessId, { decodeInput }: Codec) =>
   WorkItems.stream({ process, state: "new", includeData: true, limit: 500 }).pipe(
     Stream.take(mostRead + 1),
-    Stream.map(({ id, payload }) => ({ id, fits: "value" in decodeInput(payload ?? null) })),
+    Stream.map(({ id, masked = [], payload }) => ({
+      id,
+      // Of what the key does not see nobody here can say that it does not fit.
+      fits: masked.length > 0 || "value" in decodeInput(payload ?? null)
+    })),
     Stream.runCollect
   )
 

@@ -29,6 +29,9 @@ export interface Process<out Name extends string = string, out S extends Steps =
   /** How many items are in hand at a time in all its steps, and how many attempts begin in a time; undefined: no limit. */
   readonly concurrency: ProcessDefinition["concurrency"]
   readonly rate: ProcessDefinition["rate"]
+  /** Pointers to secret fields besides those of the schema, and whether files are secret with them; undefined: none, and they are. */
+  readonly sensitive: ProcessDefinition["sensitive"]
+  readonly sensitiveFiles: boolean | undefined
 }
 
 /** The names of the steps of a process. */

@@ -6,6 +6,7 @@ import * as Outputs from "../../Outputs.ts"
 import * as WorkItems from "../../WorkItems.ts"
 import type { Jsonable, Typed, WithSchema } from "../../Payload.ts"
 import type { AnySchema } from "../../StandardSchema.ts"
+import type * as Schema from "effect/Schema"
 import type { BlobSource, Plain } from "./Adapt.ts"
 import type { CallOptions } from "./CallOptions.ts"
 import type { ListOptions, Size } from "./Common.ts"
@@ -117,7 +118,16 @@ export interface WorkItemsClient {
     payload: Jsonable,
     change?: PayloadChange,
     options?: CallOptions
-  ) => ApiPromise<Pick<WorkItem, "payload">>
+  ) => ApiPromise<Pick<WorkItem, "payload" | "masked">>
+  /**
+   * Secret fields of the payload that `masked` of the item names, by their pointers; it leaves an entry in the audit.
+   * @example const { "/iban": iban } = await room.workItems.reveal(item, ["/iban"])
+   */
+  readonly reveal: (
+    item: string,
+    pointers: ReadonlyArray<string>,
+    options?: CallOptions
+  ) => ApiPromise<Readonly<Record<string, Schema.Json>>>
   /**
    * Queues failed items again. All or none; at most 10,000.
    * @example await room.workItems.retry([item])
@@ -152,6 +162,7 @@ export const workItems = /* @__PURE__ */ members<WorkItemsClient>(WorkItems, {
   createMany: 1,
   attachFile: 3,
   updatePayload: 3,
+  reveal: 2,
   retry: 1,
   markAsDone: 1,
   remove: 1,

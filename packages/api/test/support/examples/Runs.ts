@@ -57,6 +57,7 @@ export const runExamples: ReadonlyArray<Example> = [
     process: { id: "p1" },
     process_run: { id: "r1" },
     payload: { total: 7 },
+    masked: [],
     files: [file]
   }),
   of("StepRun", StepRuns.StepRun, {
@@ -86,7 +87,13 @@ export const runExamples: ReadonlyArray<Example> = [
   of("ArtifactListed", StepRuns.ArtifactListed, { id: "af1", name: "log.html", size: 12 }),
   of("Artifact", StepRuns.Artifact, { id: "af1", name: "log.html", size: 12, url: "https://example.com/af1" }),
   of("ConsoleMessage", StepRuns.ConsoleMessage, { timestamp: at, message: "hello" }),
-  of("WorkItem", WorkItems.WorkItem, { ...workItem, payload: ["any", { json: null }], files: [file] }),
+  of("WorkItem", WorkItems.WorkItem, {
+    ...workItem,
+    payload: ["any", { json: null }],
+    masked: ["/1/json"],
+    files: [file]
+  }),
+  of("RevealedSecrets", WorkItems.Secrets, { values: { "/1/json": { any: "json" } } }),
   of("ThroughputHour", WorkItems.ThroughputHour, { from: at, done: 812, failed: 23, open: 4 }),
   of("WorkItemListed", WorkItems.WorkItemListed, workItem),
   of("Failure", Failures.Failure, {

@@ -150,6 +150,7 @@ export const startExamples: ReadonlyArray<Example> = [
   of("Schedule", Schedules.Schedule, {
     ...schedule,
     inputs: { type: "with_payloads", payloads: [{ until: "{at}" }] },
+    masked: ["/0/until"],
     running: [{ id: "r1" }]
   }),
   of("ScheduleTime", Schedules.ScheduleTime, {

@@ -91,7 +91,7 @@ export class Auditing extends Context.Service<
 
       const entered = (
         endpoint: HttpApiEndpoint.Top,
-        type: AuditedResource,
+        { isOfRequest, resource: type }: Exclude<AuditRule, { readonly kind: "none" }>,
         handler: Handler,
         reading: Handler | undefined
       ) => {
@@ -139,7 +139,7 @@ export class Auditing extends Context.Service<
             )
           }
           const result = yield* handler(input)
-          const answered = isRead ? {} : ofResponse(result)
+          const answered = isRead || isOfRequest === true ? {} : ofResponse(result)
           // It was carried out, and there was nothing to do.
           if (answered["started"] === false || answered["accepted"] === false) return result
           const now = yield* view
@@ -180,7 +180,7 @@ export class Auditing extends Context.Service<
           if (rule === null || rule.kind === "none") return handler
           const { kind, resource } = rule
           const { read } = auditedResources[resource]
-          const entering = entered(endpoint, resource, handler, read === null ? undefined : handlerOf(read))
+          const entering = entered(endpoint, rule, handler, read === null ? undefined : handlerOf(read))
           const waits = Context.get(endpoint.annotations, WithoutRecord)
           return (given) =>
             Effect.withFiber((fiber) => {

@@ -55,11 +55,11 @@ export const notFound = (what: string, id: string, field?: string) =>
   )
 
 /** Returns the resource, or fails with a 404. */
-export const orNotFound = <A>(
+export const orNotFound = <A, R>(
   what: string,
   id: string,
-  found: Effect.Effect<A | null>
-): Effect.Effect<A, NotFoundResponse> =>
+  found: Effect.Effect<A | null, never, R>
+): Effect.Effect<A, NotFoundResponse, R> =>
   Effect.filterOrFail(
     found,
     (value) => value !== null,

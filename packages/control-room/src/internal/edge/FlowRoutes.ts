@@ -8,6 +8,7 @@ import {
   CurrentPrincipal,
   type Permission,
   RequiredPermission,
+  SeesSecretFields,
   startPermission,
   StartsWork,
   WorkspaceAuthorization
@@ -22,6 +23,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { MountedFlows } from "../../Options.ts"
+import { Secrecy } from "../runs/Secrecy.ts"
 import { Changes } from "../store/room/Changes.ts"
 import { Workspaces } from "../store/access/Workspaces.ts"
 import { Auditing } from "./Auditing.ts"
@@ -29,6 +31,7 @@ import * as Actor from "./Actor.ts"
 import { Authorization } from "./Authorization.ts"
 import { body, failed, refuse } from "./Failures.ts"
 import { pathOf } from "./Incoming.ts"
+import { view } from "./Permissions.ts"
 
 interface Route {
   readonly method: "GET" | "POST" | "DELETE"
@@ -112,6 +115,7 @@ export const layer = (flows: MountedFlows | undefined) =>
       const hasFlows = yield* FlowsOf
       const { around } = yield* Auditing
       const actor = yield* Actor.make
+      const { isIn } = yield* Secrecy
       const handle = Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const { params } = yield* HttpRouter.RouteContext
@@ -120,10 +124,13 @@ export const layer = (flows: MountedFlows | undefined) =>
         }
         const principal = yield* CurrentPrincipal
         const { id, name } = yield* actor
+        // Results of steps in the journal are not known by their process: who may not see secret fields of any sees no values.
+        const sees = (yield* view) !== "hidden" || !(yield* isIn(principal.workspaceId))
         const url = request.url.replace(/^.*?\/workspaces\/[^/]+/, "")
         const answered = flows.httpEffect.pipe(
           Effect.provideService(HttpServerRequest.HttpServerRequest, request.modify({ url })),
           Effect.provideService(CurrentActor, { id, name }),
+          Effect.provideService(SeesSecretFields, sees),
           Effect.catchReason("HttpServerError", "RouteNotFound", () => Effect.succeed(notFound(pathOf(request.url))))
         )
         return yield* request.method === "GET" ? answered : around(request, principal, pathOf(url), answered)

@@ -15,12 +15,19 @@ import * as ExactJson from "@signalbox/transport/ExactJson"
 import * as LargeJson from "./LargeJson.ts"
 import * as Slices from "../background/Slices.ts"
 import { Database } from "../store/database/Database.ts"
-import { IdempotencyRecords } from "../store/access/IdempotencyRecords.ts"
+import { type IdempotencyRecord, IdempotencyRecords } from "../store/access/IdempotencyRecords.ts"
 import { Seal } from "../store/vault/Seal.ts"
 import { type Refusal, refuse } from "./Failures.ts"
 import { largeBody, pathOf, textOfBody, withText } from "./Incoming.ts"
-import { AskedPermissions, callerOf } from "./Permissions.ts"
+import { AskedPermissions, AskedView, callerOf, type View, viewOf } from "./Permissions.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
+
+/**
+ * Whether a caller gets a response as it was returned: secret fields in payloads as plain or as masked as they see them themselves. Of
+ * one that a node of an older version has stored nobody knows what is in it.
+ */
+const seesAlike = (principal: Principal, { maker, seen }: IdempotencyRecord): boolean =>
+  seen === "none" || seen === viewOf(principal) || (seen === null && maker === makerOf(principal))
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 
@@ -81,7 +88,7 @@ export class Idempotency extends Context.Service<
   {
     /**
      * Runs the handler, or replays the stored response for a repeated key: to a caller with all permissions that the first was asked
-     * for, and a credential only to who made the first request. Only a POST with a key is recorded.
+     * for and the same view of secret fields, and a credential only to who made the first request. Only a POST with a key is recorded.
      */
     readonly replayOrRun: <E, R>(
       request: HttpServerRequest.HttpServerRequest,
@@ -133,6 +140,13 @@ export class Idempotency extends Context.Service<
               if (lacking !== undefined) {
                 return yield* refuse(403, "FORBIDDEN", `the key lacks the permission ${lacking}; use a key that has it`)
               }
+              if (!seesAlike(principal, known)) {
+                return yield* refuse(
+                  409,
+                  "IDEMPOTENCY_KEY_REUSED",
+                  "Idempotency-Key: already used by a key or session that sees secret fields of payloads in another way; use a new key for each request"
+                )
+              }
               headers["idempotent-replayed"] = "true"
               return HttpServerResponse.text(yield* open(known.body, context), {
                 status: known.status,
@@ -140,7 +154,11 @@ export class Idempotency extends Context.Service<
               })
             }
             const asked = new Set<Permission>()
-            const response = yield* Effect.provideService(effect, AskedPermissions, asked)
+            const shown: { view: View | null } = { view: null }
+            const response = yield* effect.pipe(
+              Effect.provideService(AskedPermissions, asked),
+              Effect.provideService(AskedView, shown)
+            )
             const json = jsonOf(response)
             if (response.status < 300 && json !== null) {
               const body = yield* seal(json, context)
@@ -150,7 +168,8 @@ export class Idempotency extends Context.Service<
                 body,
                 lifetime,
                 maker,
-                permissions: [...asked]
+                permissions: [...asked],
+                seen: shown.view ?? "none"
               })
             }
             return response

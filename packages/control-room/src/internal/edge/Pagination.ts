@@ -40,14 +40,14 @@ export class Pagination extends Context.Service<
   Pagination,
   {
     /** Fetches a page and wraps it in the envelope of lists. */
-    readonly page: <A extends { readonly id: string }, B>(
+    readonly page: <A extends { readonly id: string }, B, R>(
       request: HttpServerRequest.HttpServerRequest,
       query: ListQuery,
       fetch: (page: PageRequest) => Effect.Effect<Rows<A>>,
-      view: (rows: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>>,
+      view: (rows: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, never, R>,
       /** The size of the page, whatever its `limit`. */
       size?: number
-    ) => Effect.Effect<Page<B>, InvalidRequestResponse, Scope.Scope>
+    ) => Effect.Effect<Page<B>, InvalidRequestResponse, R | Scope.Scope>
     /** The address of the page after this row, in the order of the list; null: of its first page. */
     readonly after: (
       request: HttpServerRequest.HttpServerRequest,
@@ -55,13 +55,13 @@ export class Pagination extends Context.Service<
       id: string | null
     ) => Effect.Effect<string>
     /** Like `page`, for rows rendered as JSON text. */
-    readonly pageOfTexts: <A extends { readonly id: string }>(
+    readonly pageOfTexts: <A extends { readonly id: string }, R>(
       request: HttpServerRequest.HttpServerRequest,
       query: ListQuery,
       fetch: (page: PageRequest) => Effect.Effect<Rows<A>>,
-      view: (rows: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<string>>,
+      view: (rows: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<string>, never, R>,
       size?: number
-    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, InvalidRequestResponse, Scope.Scope>
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, InvalidRequestResponse, R | Scope.Scope>
   }
 >()("@signalbox/control-room/edge/Pagination") {
   static readonly layer = Layer.effect(

@@ -37,6 +37,33 @@ export const AskedPermissions = Context.Reference<Set<Permission> | null>(
   { defaultValue: () => null }
 )
 
+/**
+ * How a caller sees payloads with secret fields: `plain`, by a key or token that may read them; `masked`, in a session; `hidden`: masked, and
+ * without what else is secret of the process, its files.
+ */
+export type View = "plain" | "masked" | "hidden"
+
+/** How the current request has seen payloads; null: it has returned none. Null in its place where nobody needs to know. */
+export const AskedView = Context.Reference<{ view: View | null } | null>("@signalbox/control-room/edge/AskedView", {
+  defaultValue: () => null
+})
+
+/** How a caller sees payloads. */
+export const viewOf = (principal: Principal): View => {
+  // Tasks work with what they are given.
+  if (principal._tag !== "ApiKey" && principal._tag !== "User") return "plain"
+  if (!principal.permissions.has("Processes.read_sensitive")) return "hidden"
+  return principal.sessionId === null ? "plain" : "masked"
+}
+
+/** How the caller sees payloads, which the response depends on. */
+export const view: Effect.Effect<View, never, CurrentPrincipal> = Effect.gen(function* () {
+  const asked = yield* AskedView
+  const found = viewOf(yield* CurrentPrincipal)
+  if (asked !== null) asked.view = found
+  return found
+})
+
 /** What a caller lacks, and the remedy. */
 export const lacks = (principal: Principal, permission: Permission): string =>
   principal._tag === "User"

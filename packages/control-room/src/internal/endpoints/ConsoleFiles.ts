@@ -13,6 +13,7 @@ import { ConsoleCookies } from "../edge/ConsoleCookies.ts"
 import { shownFilesPath } from "../edge/ConsoleRoutes.ts"
 import { refuse } from "../edge/Failures.ts"
 import { AccountSessions } from "../store/access/AccountSessions.ts"
+import { Secrecy } from "../runs/Secrecy.ts"
 import { ConsoleSessions } from "../store/access/ConsoleSessions.ts"
 import { Memberships } from "../store/access/Memberships.ts"
 import { Files, type StoredFile } from "../store/files/Files.ts"
@@ -89,6 +90,7 @@ export const layer = HttpRouter.use(
     const blobs = yield* BlobStore
     const stepRuns = yield* StepRuns
     const items = yield* WorkItems
+    const secrecy = yield* Secrecy
 
     const ended = () => refuse(401, "UNAUTHENTICATED", "no session; open the console again")
     const missing = () => refuse(404, "NOT_FOUND", "the file does not exist, or was deleted")
@@ -97,9 +99,15 @@ export const layer = HttpRouter.use(
     const neededFor = Effect.fnUntraced(function* (
       workspace: WorkspaceId,
       { ownerId }: StoredFile
-    ): Effect.fn.Return<Permission | null> {
-      if ((yield* stepRuns.get(workspace, ownerId)) !== null) return "Processes.read_run_outputs"
-      return (yield* items.get(workspace, ownerId)) === null ? null : "Processes.read_work_items"
+    ): Effect.fn.Return<ReadonlyArray<Permission> | null> {
+      const stepRun = (yield* stepRuns.get(workspace, ownerId)) === null ? null : yield* stepRuns.find(ownerId)
+      const owner = stepRun ?? (yield* items.get(workspace, ownerId))
+      if (owner === null) return null
+      const secret = (yield* secrecy.of([owner.processId])).get(owner.processId)
+      return [
+        stepRun === null ? "Processes.read_work_items" : "Processes.read_run_outputs",
+        ...(secret?.files === true ? (["Processes.read_sensitive"] as const) : [])
+      ]
     })
 
     const visitIn = Effect.fnUntraced(function* (
@@ -135,8 +143,9 @@ export const layer = HttpRouter.use(
       if (token === null) return yield* ended()
       const { file, needed, permissions } = (yield* visitOf(token, params["file_id"] ?? "")) ?? (yield* missing())
       if (needed === null) return yield* missing()
-      if (!permissions.has(needed)) {
-        return yield* refuse(403, "FORBIDDEN", `this session lacks the permission ${needed}`)
+      const lacking = needed.find((permission) => !permissions.has(permission))
+      if (lacking !== undefined) {
+        return yield* refuse(403, "FORBIDDEN", `this session lacks the permission ${lacking}`)
       }
       const known = shown.get(extname(file.name).toLowerCase())
       const fits = known !== undefined && file.size <= known.most && (known !== page || isFramed(request))

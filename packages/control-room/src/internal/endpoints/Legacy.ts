@@ -25,6 +25,7 @@ import { WorkerReports } from "../store/runs/WorkerReports.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 import * as ItemFiles from "./ItemFiles.ts"
 import * as LegacyItems from "./LegacyItems.ts"
+import { Masking } from "./Masking.ts"
 import { pageSize, runView, sizeOf, stepRunView } from "./LegacyViews.ts"
 import * as Actor from "../edge/Actor.ts"
 
@@ -59,6 +60,7 @@ export const layer = Endpoints.group(
     const links = yield* FileLinks
     const formFor = yield* ItemFiles.formFor
     const legacyItems = yield* LegacyItems.make
+    const masking = yield* Masking
 
     const findProcess = ({ process_id, workspace_id }: OfProcess) =>
       orNotFound("process", process_id, processes.get(workspace_id, process_id))
@@ -72,6 +74,13 @@ export const layer = Endpoints.group(
           ? yield* stepRuns.get(workspace_id, step_run_id)
           : null
       return found ?? (yield* notFound("step run", step_run_id))
+    })
+
+    /** Like `findStepRun`, for what may be secret with fields of payloads. */
+    const findOpenStepRun = Effect.fnUntraced(function* (params: Parameters<typeof findStepRun>[0]) {
+      const { process } = yield* findRun(params)
+      yield* masking.needFiles(Effect.succeed(process.id))
+      return yield* findStepRun(params)
     })
 
     /** Starts a run, and finds its work items, which are its oldest. */
@@ -223,18 +232,18 @@ export const layer = Endpoints.group(
       legacyStepRun: ({ params }) =>
         Effect.map(findStepRun(params), (found) => stepRunView(params.process_run_id, found)),
       legacyArtifacts: Effect.fnUntraced(function* ({ params }) {
-        const { id } = yield* findStepRun(params)
+        const { id } = yield* findOpenStepRun(params)
         const { rows } = yield* files.list(id, firstPage)
         return rows.map((file) => ({ id: ArtifactId.make(file.id), fileName: file.name, fileSize: file.size }))
       }),
       legacyArtifact: Effect.fnUntraced(function* ({ params }) {
-        const { id } = yield* findStepRun(params)
+        const { id } = yield* findOpenStepRun(params)
         const file = yield* files.find(params.workspace_id, params.artifact_id)
         if (file === null || file.ownerId !== id) return yield* notFound("artifact", params.artifact_id)
         return (yield* links.file(params.workspace_id, file)).download.url
       }),
       legacyMessages: Effect.fnUntraced(function* ({ params, request }) {
-        const { id } = yield* findStepRun(params)
+        const { id } = yield* findOpenStepRun(params)
         const { data } = yield* page(
           request,
           {},

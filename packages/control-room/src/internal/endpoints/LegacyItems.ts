@@ -11,6 +11,7 @@ import * as RunNumbers from "../store/runs/RunNumbers.ts"
 import type { StoredPageItem, StoredSummary } from "../store/items/StoredItem.ts"
 import { type ItemFilter, WorkItems } from "../store/items/WorkItems.ts"
 import { fileView, itemView, sizeOf } from "./LegacyViews.ts"
+import { Masking } from "./Masking.ts"
 import { Views, withData } from "./Views.ts"
 
 interface ItemQuery {
@@ -25,6 +26,7 @@ export const make = Effect.gen(function* () {
   const numbersOf = yield* RunNumbers.make
   const items = yield* WorkItems
   const { filesOf } = yield* Views
+  const masking = yield* Masking
 
   /** The view of each of these items, which are of one process. */
   const viewOf = Effect.fnUntraced(function* (processName: string, found: ReadonlyArray<StoredSummary>) {
@@ -38,7 +40,11 @@ export const make = Effect.gen(function* () {
     Effect.fnUntraced(function* (found: ReadonlyArray<StoredPageItem>) {
       const view = yield* viewOf(processName, found)
       const ofItem = yield* filesOf(found)
-      return found.map((item) => withData(view(item), item.payload, ofItem(item.id).map(fileView)))
+      const seen = yield* masking.payloads(found)
+      return found.flatMap((item, index) => {
+        const payload = seen[index]
+        return payload === undefined ? [] : [withData(view(item), payload, ofItem(item.id).map(fileView))]
+      })
     })
 
   const find = (params: { readonly workspace_id: WorkspaceId; readonly work_item_id: string }) =>
@@ -52,7 +58,8 @@ export const make = Effect.gen(function* () {
       const view = yield* viewOf(process?.view.name ?? "", [item])
       if (!includeData) return view(item)
       const ofItem = yield* filesOf([item])
-      return { ...view(item), payload: item.payload, files: ofItem(item.id).map(fileView) }
+      const { json, masked } = yield* masking.json(item.processId, item.payload)
+      return { ...view(item), payload: json, masked, files: ofItem(item.id).map(fileView) }
     }),
     /** A page of the items of one process. */
     list: (

@@ -14,6 +14,7 @@ import { RunSteps } from "../store/runs/RunSteps.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { refusals, invalidRequest, orNotFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
+import { Masking } from "./Masking.ts"
 
 const started = (id: ProcessRunId | null): Started => (id === null ? { started: false } : { started: true, id })
 
@@ -32,6 +33,7 @@ export const layer = Endpoints.group(
     const steps = yield* RunSteps
     const inputSchemas = yield* InputSchemas
     const guard = yield* TargetGuard
+    const { hides } = yield* Masking
     const { page } = yield* Pagination
     const findProcess = (params: { readonly workspace_id: WorkspaceId; readonly process_id: ProcessId }) =>
       orNotFound("process", params.process_id, processStore.get(params.workspace_id, params.process_id))
@@ -41,7 +43,7 @@ export const layer = Endpoints.group(
       getProcessRun: ({ params }) => find(params),
       getProcessRunSteps: ({ params }) =>
         Effect.map(
-          orNotFound("process run", params.process_run_id, steps.of(params.workspace_id, params.process_run_id)),
+          orNotFound("process run", params.process_run_id, steps.of(params.workspace_id, params.process_run_id, hides)),
           (data) => ({ data })
         ),
       listProcessRuns: Effect.fnUntraced(function* ({ params, query, request }) {

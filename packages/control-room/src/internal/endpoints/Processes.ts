@@ -14,6 +14,8 @@ import * as ExactJson from "@signalbox/transport/ExactJson"
 import { InputSchemas } from "../runs/InputSchemas.ts"
 import { limits } from "../settings/Limits.ts"
 import { Runs } from "../runs/Runs.ts"
+import { Masking } from "./Masking.ts"
+import * as SecretChecks from "./SecretChecks.ts"
 import { Database } from "../store/database/Database.ts"
 import { Pauses } from "../store/processes/Pauses.ts"
 import { inputOf, Processes, revisionOf, type StoredProcess } from "../store/processes/Processes.ts"
@@ -36,10 +38,12 @@ export const layer = Endpoints.group(
     const blocked = yield* Blocked
     const runs = yield* Runs
     const inputSchemas = yield* InputSchemas
+    const masking = yield* Masking
+    const secretChecks = yield* SecretChecks.make
     const { transaction } = yield* Database
     const { page } = yield* Pagination
     /** Stores a definition after checking that the worker groups it names exist, in the transaction around it. */
-    const written = <A, E>(workspace: WorkspaceId, { steps }: ProcessDefinition, write: Effect.Effect<A, E>) =>
+    const written = <A, E, R>(workspace: WorkspaceId, { steps }: ProcessDefinition, write: Effect.Effect<A, E, R>) =>
       Effect.gen(function* () {
         const known = yield* groups.lock(workspace, [...new Set(steps.flatMap((step) => step.worker_group?.id ?? []))])
         for (const [index, { worker_group }] of steps.entries()) {
@@ -65,20 +69,30 @@ export const layer = Endpoints.group(
       createProcess: Effect.fnUntraced(function* ({ params, payload }) {
         yield* checkDefinition(payload, packages, params.workspace_id)
         yield* checkInput(payload, inputSchemas)
+        yield* secretChecks.definition(payload)
         const created = yield* written(params.workspace_id, payload, store.create(params.workspace_id, payload))
         return created === null ? yield* taken(payload.name) : created.view
       }, transaction),
-      updateProcess: Effect.fnUntraced(function* ({ params, payload: { delete_work_items = [], ...payload } }) {
+      updateProcess: Effect.fnUntraced(function* ({
+        params,
+        payload: { delete_work_items = [], masked: _, ...given }
+      }) {
         if (delete_work_items.length > 0) yield* mayDeleteItems
+        const { process_id, workspace_id } = params
+        const payload = yield* secretChecks.kept(yield* find(params), given)
         yield* checkDefinition(payload, packages, params.workspace_id)
         yield* checkInput(payload, inputSchemas)
-        const { process_id, workspace_id } = params
+        yield* secretChecks.definition(payload, params)
         const locked = orNotFound("process", process_id, store.lock(workspace_id, process_id, "update"))
-        const change = Effect.flatMap(locked, (existing) =>
-          payload.revision === undefined || payload.revision === revisionOf(existing)
-            ? store.update(workspace_id, existing, payload)
-            : Effect.fail(conflict("revision: the definition has changed since it was read; read it again"))
-        )
+        const change = Effect.gen(function* () {
+          const existing = yield* locked
+          if (payload.revision !== undefined && payload.revision !== revisionOf(existing)) {
+            return yield* conflict("revision: the definition has changed since it was read; read it again")
+          }
+          yield* secretChecks.mayReveal(existing, given)
+          // Another request may have changed it since.
+          return yield* store.update(workspace_id, existing, yield* secretChecks.kept(existing, given))
+        })
         const updated = yield* written(workspace_id, payload, change)
         if (updated === null) return yield* taken(payload.name)
         yield* refusals("CONFLICT")(runs.removeWaiting(process_id, delete_work_items))
@@ -93,22 +107,28 @@ export const layer = Endpoints.group(
           inputSchema,
           limits,
           pauseAfterFailures,
+          sensitive,
+          sensitiveFiles,
           steps,
           view
         } = process
+        const shown = defaultWorkItem == null ? undefined : yield* masking.json(view.id, defaultWorkItem.payload)
         return {
           revision: revisionOf(process),
           name: view.name,
           description: view.description,
           steps: steps.map(({ id: _, ...step }) => step),
           ...defined({
-            default_work_item: defaultWorkItem ?? undefined,
+            default_work_item: shown === undefined ? undefined : { payload: shown.json },
             input_schema: inputSchema === null ? undefined : inputSchemaOf(inputSchema),
             check_payloads: checkPayloads || undefined,
             forward_done_items: forwardDoneItems || undefined,
             pause_after_failures: pauseAfterFailures ?? undefined,
             concurrency: limits?.concurrency,
-            rate: limits?.rate
+            rate: limits?.rate,
+            sensitive: sensitive.length === 0 ? undefined : sensitive,
+            sensitive_files: sensitiveFiles ? undefined : false,
+            masked: shown === undefined || shown.masked.length === 0 ? undefined : shown.masked
           })
         }
       }),
@@ -116,12 +136,13 @@ export const layer = Endpoints.group(
         const { steps, view } = yield* find(params)
         const names = new Map<string, { id: StepId; name: string }>(steps.map(({ id, name }) => [id, { id, name }]))
         const waits = yield* blocked.waits(view.id)
+        const isHidden = yield* masking.hides(view.id)
         return {
           data: waits.map(({ bucket, ...wait }) => ({
             kind: bucket.kind,
             step: names.get(bucket.scope) ?? null,
             key: bucket.key,
-            value: bucket.key === null ? null : bucket.value,
+            value: bucket.key === null || isHidden(bucket.key) ? null : bucket.value,
             ...wait
           }))
         }

@@ -11,6 +11,7 @@ import * as Actor from "../edge/Actor.ts"
 import { conflict, invalidRequest, notFound, orNotFound, refusals } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
+import { Masking } from "./Masking.ts"
 import * as Engine from "../engine/Schedules.ts"
 import { InputSchemas } from "../runs/InputSchemas.ts"
 import { budget } from "../runs/schemas/Check.ts"
@@ -47,6 +48,7 @@ export const layer = Endpoints.group(
     const runs = yield* ProcessRuns
     const actor = yield* Actor.make
     const inputSchemas = yield* InputSchemas
+    const masking = yield* Masking
     const { millis, newId, transaction } = yield* Database
     const { page } = yield* Pagination
 
@@ -59,9 +61,11 @@ export const layer = Endpoints.group(
     const locked = (params: Params) =>
       orNotFound("schedule", params.schedule_id, store.lock(params.workspace_id, params.schedule_id))
 
-    const shown = Effect.fnUntraced(function* ({ id, inputs, view, workspaceId }: StoredSchedule) {
+    const shown = Effect.fnUntraced(function* ({ id, inputs, processId, view, workspaceId }: StoredSchedule) {
       const live = yield* runs.liveOf(workspaceId, id)
-      const schedule: Schedule = { ...view, inputs, running: live.map((run) => ({ id: run })) }
+      const { list, masked } = yield* masking.list(processId, inputs.type === "with_payloads" ? inputs.payloads : [])
+      const seen = inputs.type === "with_payloads" ? { ...inputs, payloads: list } : inputs
+      const schedule: Schedule = { ...view, inputs: seen, masked, running: live.map((run) => ({ id: run })) }
       return schedule
     })
 
@@ -93,6 +97,14 @@ export const layer = Endpoints.group(
       const process = yield* lockedProcess(params.workspace_id, payload.process.id)
       const inputs: ScheduleInputs = payload.inputs ?? { type: "default" }
       return { process, inputs, now: yield* millis }
+    })
+
+    /** What a request has of inputs, with what stays of those before. */
+    const kept = Effect.fnUntraced(function* ({ inputs: before, processId }: StoredSchedule, given: ScheduleInputs) {
+      if (given.type !== "with_payloads" || before.type !== "with_payloads") return given
+      const payloads = yield* masking.keptList(processId, given.payloads, before.payloads, "inputs.payloads")
+      const inputs: ScheduleInputs = { ...given, payloads }
+      return inputs
     })
 
     const written = (payload: ScheduleDefinition, definition: Engine.Definition, inputs: ScheduleInputs) =>
@@ -139,8 +151,10 @@ export const layer = Endpoints.group(
         const { workspace_id } = params
         const definition = yield* Effect.tap(definitionIn(params.schedule_id, payload), Effect.yieldNow)
         // The process before its schedules, as when it is deleted.
-        const { inputs, now, process } = yield* checked(params, payload)
+        const { inputs: given, now, process } = yield* checked(params, payload)
         const before = yield* locked(params)
+        // Of another process they may be in the open.
+        const inputs = before.processId === process.view.id ? yield* kept(before, given) : given
         const decision = Engine.change(
           Engine.parseDefinition(before.id, before.definition),
           definition,

@@ -11,6 +11,7 @@ import { StepRuns } from "../store/runs/StepRuns.ts"
 import { WorkerReports } from "../store/runs/WorkerReports.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { invalidRequest, notFound, orNotFound } from "../edge/Failures.ts"
+import { Masking } from "./Masking.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 import { Pagination } from "../edge/Pagination.ts"
 
@@ -30,9 +31,13 @@ export const layer = Endpoints.group(
     const files = yield* Files
     const reports = yield* WorkerReports
     const links = yield* FileLinks
+    const { needFiles } = yield* Masking
     const { after, page } = yield* Pagination
     const find = (params: { readonly workspace_id: WorkspaceId; readonly step_run_id: string }) =>
       orNotFound("step run", params.step_run_id, store.get(params.workspace_id, params.step_run_id))
+    /** Like `find`, for what may be secret with fields of payloads. */
+    const findOpen = (params: Parameters<typeof find>[0]) =>
+      Effect.tap(find(params), ({ id }) => needFiles(Effect.map(store.find(id), (stored) => stored?.processId ?? null)))
     /** The page that begins at a position; more may be written while it is read. */
     const pageFrom = Effect.fnUntraced(function* (
       request: HttpServerRequest.HttpServerRequest,
@@ -75,7 +80,7 @@ export const layer = Endpoints.group(
         return yield* page(request, query, (from) => store.listEvents(stepRun.id, from), Effect.succeed)
       }),
       listStepRunArtifacts: Effect.fnUntraced(function* ({ params, query, request }) {
-        const stepRun = yield* find(params)
+        const stepRun = yield* findOpen(params)
         return yield* page(
           request,
           query,
@@ -84,14 +89,14 @@ export const layer = Endpoints.group(
         )
       }),
       getStepRunArtifact: Effect.fnUntraced(function* ({ params }) {
-        const stepRun = yield* find(params)
+        const stepRun = yield* findOpen(params)
         const file = yield* files.find(params.workspace_id, params.artifact_id)
         if (file === null || file.ownerId !== stepRun.id) return yield* notFound("artifact", params.artifact_id)
         const { download } = yield* links.file(params.workspace_id, file)
         return { ...listed(file), url: download.url }
       }),
       listStepRunConsoleMessages: Effect.fnUntraced(function* ({ params, query, request }) {
-        const stepRun = yield* find(params)
+        const stepRun = yield* findOpen(params)
         const { count = messagesInPage, order, position, ...whole } = query
         if (position !== undefined) {
           if (order !== undefined || query.cursor !== undefined) {

@@ -19,7 +19,7 @@ import { body } from "../edge/Failures.ts"
 import { kindOf } from "../edge/Incoming.ts"
 import { blobResponse } from "./BlobResponses.ts"
 import { UnauthenticatedRequests } from "../edge/UnauthenticatedRequests.ts"
-import { FileLinks, transferPrefix } from "../transfers/FileLinks.ts"
+import { FileLinks, needs, transferPrefix } from "../transfers/FileLinks.ts"
 import type { UploadPolicy } from "../transfers/UploadPolicy.ts"
 
 const statuses = {
@@ -202,13 +202,10 @@ const downloads = HttpRouter.use(
       const link = yield* links.readDownload(id, name, query)
       if (link === null) {
         yield* limiter.charge(request)
-        return HttpServerResponse.jsonUnsafe(
-          body(
-            "FORBIDDEN",
-            "the address is not signed by this service, or it has expired; get the item again for a new one"
-          ),
-          { status: 403 }
-        )
+        const why = query.has(needs)
+          ? "the process of this file has secret fields, and its files need the permission Processes.read_sensitive; get the item with a key or role that has it"
+          : "the address is not signed by this service, or it has expired; get the item again for a new one"
+        return HttpServerResponse.jsonUnsafe(body("FORBIDDEN", why), { status: 403 })
       }
       const file = yield* files.find(link.workspace, id)
       const deleted = toResponse(new Refused({ code: "NOT_FOUND", message: "the file was deleted" }))

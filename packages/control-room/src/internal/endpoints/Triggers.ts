@@ -16,6 +16,7 @@ import { ProcessRuns } from "../store/runs/ProcessRuns.ts"
 import type { Hook, NewTrigger, Starts, StoredTrigger } from "../store/starts/StoredTrigger.ts"
 import { Triggers } from "../store/starts/Triggers.ts"
 import * as Tokens from "../vault/Tokens.ts"
+import * as SecretChecks from "./SecretChecks.ts"
 
 const defaultMaxWaiting = 1000
 
@@ -52,6 +53,7 @@ export const layer = Endpoints.group(
     const processes = yield* Processes
     const runs = yield* ProcessRuns
     const publicUrl = yield* PublicUrl
+    const secretChecks = yield* SecretChecks.make
     const { newId, transaction } = yield* Database
     const { page } = yield* Pagination
 
@@ -126,10 +128,11 @@ export const layer = Endpoints.group(
         return yield* invalidRequest("start: Expected start, webhook, or both: without them the trigger has no effect")
       }
       // The process before its triggers, as when it is deleted.
-      yield* lockedProcess(workspace, payload.process.id)
+      const process = yield* lockedProcess(workspace, payload.process.id)
       const before = existing === null ? null : yield* existing
       const secret = yield* secretAfter(id, payload, before)
       const webhook = hookOf(payload)
+      yield* secretChecks.trigger(process, webhook)
       const made = webhook !== null && before?.tokenHash == null ? Tokens.make("hook", id) : null
       const row: NewTrigger = {
         processId: payload.process.id,

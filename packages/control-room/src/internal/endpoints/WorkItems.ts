@@ -22,6 +22,7 @@ import { type NewItem, WorkItems } from "../store/items/WorkItems.ts"
 import type { create } from "@signalbox/api/contract/WorkItems"
 import type { WorkItemId } from "@signalbox/api/contract/Ids"
 import * as ItemFiles from "./ItemFiles.ts"
+import { Masking } from "./Masking.ts"
 import { summary, Views } from "./Views.ts"
 
 type AskedOrder = Pick<HttpApiEndpoint.Payload<typeof create>["Type"], "due_at" | "priority" | "tags">
@@ -74,6 +75,7 @@ export const layer = Endpoints.group(
     const processRuns = yield* ProcessRuns
     const { millis, now, transaction } = yield* Database
     const views = yield* Views
+    const masking = yield* Masking
     const { page, pageOfTexts } = yield* Pagination
     const summaries = (items: ReadonlyArray<StoredSummary>) =>
       Effect.map(now, (at) => items.map((item) => summary(item, at)))
@@ -155,25 +157,37 @@ export const layer = Endpoints.group(
         params,
         payload: { payload, previous_payload: previous }
       }) {
-        const json = yield* checkPayload(payload)
         const { work_item_id, workspace_id } = params
-        yield* transaction(
+        return yield* transaction(
           Effect.gen(function* () {
             // Of an item under limits the run is locked before: it changes its lane. Else no other row is locked with it.
             const ofLane = yield* store.runOfLane(workspace_id, work_item_id)
             const run = ofLane === null ? null : yield* processRuns.lock(ofLane)
             const item = yield* orNotFound("work item", work_item_id, store.lock(workspace_id, work_item_id))
+            const kept = yield* masking.kept(item.processId, payload, item.payload, "payload")
+            const json = yield* checkPayload(kept)
             // The input schema describes items of the first step; those of later steps are outputs. Null: it was deleted.
             const process = item.step === 0 ? yield* processStore.get(item.workspaceId, item.processId) : null
             if (process !== null) {
-              yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(process, payload, "payload"))
+              yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(process, kept, "payload"))
             }
-            if (previous !== undefined && !isSame(previous, item.payload)) return yield* changedSince
+            if (previous !== undefined) {
+              const [one, other] = yield* Effect.forEach([previous, item.payload], (json) =>
+                masking.json(item.processId, json)
+              )
+              if (!isSame(one?.json ?? null, other?.json ?? null)) return yield* changedSince
+            }
             if (!(yield* store.updatePayload(item.id, json))) return yield* ItemFiles.inUse(item)
             if (run !== null && item.state === "pending") yield* runs.enterAgain(run, item.id)
+            const { json: shown, masked } = yield* masking.json(item.processId, kept)
+            return { payload: shown, masked }
           })
         )
-        return { payload }
+      }),
+      revealWorkItem: Effect.fnUntraced(function* ({ params, payload: { pointers } }) {
+        const item = yield* find(params)
+        const values = yield* masking.reveal(item.processId, item.payload, pointers)
+        return { values }
       }),
       getThroughput: Effect.fnUntraced(function* ({ params, query: { hours = 24 } }) {
         const current = Math.floor((yield* millis) / hour) * hour

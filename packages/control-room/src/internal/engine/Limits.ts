@@ -98,9 +98,9 @@ export const bucketsOf = (process: ProcessId, step: RunStep, lane: string): Read
   })
 }
 
-/** Why an item of a bucket waits, for people. */
-export const roomless = ({ key, kind, value }: Bucket): string =>
-  `the ${kind} limit${key === null ? "" : ` of ${key} "${value}"`} has no room`
+/** Why an item of a bucket waits, for people; `isHidden`: without its value, which is secret. */
+export const roomless = ({ key, kind, value }: Bucket, isHidden: boolean): string =>
+  `the ${kind} limit${key === null ? "" : ` of ${key}${isHidden ? "" : ` "${value}"`}`} has no room`
 
 /** The buckets that all items of a step are in. */
 export const sharedBuckets = (process: ProcessId, step: RunStep): ReadonlyArray<string> =>

@@ -27,6 +27,7 @@ import type { Reserved } from "../store/runs/StoredStepRun.ts"
 import type { GivenItem } from "../store/items/StoredItem.ts"
 import { HandOver } from "./HandOver.ts"
 import * as Reports from "./Reports.ts"
+import { Secrecy } from "./Secrecy.ts"
 import { Transitions } from "./Transitions.ts"
 import * as WaitingItems from "./WaitingItems.ts"
 
@@ -270,5 +271,5 @@ export class NextItems extends Context.Service<
 
       return NextItems.of({ next })
     })
-  ).pipe(Layer.provide([HandOver.layer, Transitions.layer]))
+  ).pipe(Layer.provide([HandOver.layer, Secrecy.layer, Transitions.layer]))
 }

@@ -10,9 +10,11 @@ import * as Engine from "../engine/Engine.ts"
 import type * as State from "../engine/State.ts"
 import { Refused } from "../engine/Refused.ts"
 import { type NewOutput, Outputs } from "../store/items/Outputs.ts"
+import { RunItems } from "../store/items/RunItems.ts"
 import { StepRuns } from "../store/runs/StepRuns.ts"
 import type { Reserved } from "../store/runs/StoredStepRun.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
+import { Secrecy } from "./Secrecy.ts"
 
 /** An item as it was given: a repeated request is about the same attempt. */
 export interface Attempt {
@@ -81,6 +83,8 @@ const refusalOf = (worker: Worker, ask: Ask, found: Reserved | undefined): Refus
 export const make = Effect.gen(function* () {
   const stepRuns = yield* StepRuns
   const outputs = yield* Outputs
+  const runItems = yield* RunItems
+  const secrecy = yield* Secrecy
 
   /** The result of the report of a step run; a refusal leaves everything of it as it was. */
   return Effect.fnUntraced(function* (
@@ -124,7 +128,9 @@ export const make = Effect.gen(function* () {
           ? 1
           : (yield* outputs.count(stepRun.id, item.id)).held
       const released = {
-        exception: settled.exception,
+        exception:
+          settled.exception &&
+          (yield* secrecy.cleaned(run.processId, runItems.payloadOf(settled.item), settled.exception)),
         outputs: settled.dropOutputs ? "incomplete" : made === 0 ? "none" : "some"
       } as const
       const decision = Engine.release(run, stepRun, item, released, at)

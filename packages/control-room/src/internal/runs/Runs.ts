@@ -13,6 +13,7 @@ import { HandOver } from "./HandOver.ts"
 import { InputSchemas } from "./InputSchemas.ts"
 import { LimitWaker } from "./LimitWaker.ts"
 import * as RunCommands from "./RunCommands.ts"
+import { Secrecy } from "./Secrecy.ts"
 import * as StepRunCommands from "./StepRunCommands.ts"
 import * as Timers from "./Timers.ts"
 import { Transitions } from "./Transitions.ts"
@@ -37,6 +38,7 @@ export class Runs extends Context.Service<
       HandOver.layer,
       InputSchemas.layer,
       LimitWaker.layer,
+      Secrecy.layer,
       Transitions.layer,
       UnassignedStepRuns.layer
     ])

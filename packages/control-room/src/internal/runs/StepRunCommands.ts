@@ -22,6 +22,7 @@ import type { StoredStepRun } from "../store/runs/StoredStepRun.ts"
 import { lostAfter } from "../settings/Limits.ts"
 import { WorkItems } from "../store/items/WorkItems.ts"
 import { HandOver } from "./HandOver.ts"
+import { Secrecy } from "./Secrecy.ts"
 import { decided, Transitions } from "./Transitions.ts"
 import * as WaitingItems from "./WaitingItems.ts"
 
@@ -82,6 +83,7 @@ export const make = Effect.gen(function* () {
   const { change, lockedStepRun } = yield* Transitions
   const handOver = yield* HandOver
   const room = yield* RoomState
+  const secrecy = yield* Secrecy
 
   const lease = Effect.fnUntraced(function* (
     worker: { readonly id: WorkerId; readonly workspaceId: WorkspaceId },
@@ -142,9 +144,10 @@ export const make = Effect.gen(function* () {
         known,
         Effect.fnUntraced(function* (run, stepRun, at) {
           const item = yield* itemOf(stepRun, id)
+          const cleaned = exception && (yield* secrecy.cleaned(run.processId, Effect.succeed(item.payload), exception))
           const made = Engine.forwards(run, stepRun.step) ? (yield* outputs.count(stepRun.id, id)).held : 1
           const of = dropOutputs ? "incomplete" : made === 0 ? "none" : "some"
-          return Engine.release(run, stepRun, item, { exception, outputs: of }, at)
+          return Engine.release(run, stepRun, item, { exception: cleaned, outputs: of }, at)
         })
       )
     )
@@ -158,6 +161,13 @@ export const make = Effect.gen(function* () {
     return output ?? (yield* Effect.die(new Error("an output was not created")))
   }, transaction)
 
+  /** Why a step run failed, without the secrets of the item that it has. */
+  const clean = Effect.fnUntraced(function* ({ processId }: State.Run, item: WorkItemId, error: StepRunError) {
+    const payload = runItems.payloadOf(item)
+    const { message } = yield* secrecy.cleaned(processId, payload, { ...error, type: "application" })
+    return { ...error, message }
+  })
+
   const finish = (known: StoredStepRun, error: StepRunError | null) =>
     Effect.asVoid(
       change(
@@ -165,7 +175,8 @@ export const make = Effect.gen(function* () {
         Effect.fnUntraced(function* (run, stepRun, at) {
           const hand = yield* runItems.held(stepRun)
           const unreleased = yield* outputs.count(stepRun.id, hand.item?.id ?? null)
-          return Engine.finish(run, stepRun, hand, unreleased, error, at)
+          const cleaned = error && hand.item ? yield* clean(run, hand.item.id, error) : error
+          return Engine.finish(run, stepRun, hand, unreleased, cleaned, at)
         })
       )
     )

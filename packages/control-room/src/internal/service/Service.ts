@@ -59,6 +59,7 @@ import * as SecretHandlers from "../endpoints/Secrets.ts"
 import * as StepRunHandlers from "../endpoints/StepRuns.ts"
 import * as TaskPackageHandlers from "../endpoints/TaskPackages.ts"
 import * as Transfers from "../endpoints/Transfers.ts"
+import { Masking } from "../endpoints/Masking.ts"
 import { Views } from "../endpoints/Views.ts"
 import * as TriggerHandlers from "../endpoints/Triggers.ts"
 import * as WebhookHandlers from "../endpoints/Webhooks.ts"
@@ -72,6 +73,7 @@ import { GitPackages } from "../git/GitPackages.ts"
 import { BulkOperations } from "../runs/BulkOperations.ts"
 import * as Gauges from "../runs/Gauges.ts"
 import { InputSchemas } from "../runs/InputSchemas.ts"
+import { Secrecy } from "../runs/Secrecy.ts"
 import { Alerter } from "../runs/Alerter.ts"
 import { NextItems } from "../runs/NextItems.ts"
 import { Retention } from "../runs/Retention.ts"
@@ -221,7 +223,7 @@ export const application = (options: Routed) =>
     Layer.provide(
       Layer.mergeAll(
         Pagination.layer,
-        Views.layer,
+        Layer.provideMerge(Views.layer, Masking.layer),
         Idempotency.layer,
         ConsoleCookies.layer,
         FlowRoutes.FlowsOf.layer(options.flows),
@@ -233,7 +235,7 @@ export const application = (options: Routed) =>
       Layer.merge(ResponseMemory.layer, UnauthenticatedRequests.layer(options.rateLimit === null ? null : undefined))
     ),
     Layer.provide(ClientAddress.layer(options.trustedProxies)),
-    Layer.provide(Layer.mergeAll(UploadCompletion.layer, StorageHealth.layer, InputSchemas.layer)),
+    Layer.provide(Layer.mergeAll(UploadCompletion.layer, StorageHealth.layer, InputSchemas.layer, Secrecy.layer)),
     Layer.provide(FileLinks.layer)
   )
 

@@ -20,6 +20,9 @@ import { ClientUrl } from "../settings/PublicUrl.ts"
 /** Byte transfers have a separate prefix. */
 export const transferPrefix = "/transfer/v1"
 
+/** The parameter of an address that its caller may not read. */
+export const needs = "needs"
+
 /** How long addresses and forms are valid: they outlive the permission by which they were made. */
 const validMillis = 60 * 60 * 1000
 /** The same of those made in a session of the console, which uses them at once. */
@@ -42,6 +45,8 @@ export class FileLinks extends Context.Service<
   FileLinks,
   {
     readonly file: (workspace: WorkspaceId, file: StoredFile) => Effect.Effect<File>
+    /** A file with an address that says which permission it needs. */
+    readonly hidden: (workspace: WorkspaceId, file: StoredFile) => Effect.Effect<File>
     /** The address from which a file is downloaded, under this name and with this content type. */
     readonly download: (
       workspace: WorkspaceId,
@@ -103,6 +108,11 @@ export class FileLinks extends Context.Service<
             size,
             download: { url }
           })),
+        hidden: (_, { id, name, size }) =>
+          Effect.map(clientUrl, (origin) => {
+            const path = `${transferPrefix}/files/${id}/${encodeURIComponent(lastPart(name))}`
+            return { id, name, size, download: { url: `${origin}${path}?${needs}=Processes.read_sensitive` } }
+          }),
         download,
         uploadForm: Effect.fnUntraced(function* (owner, file) {
           const policy: UploadPolicy.UploadPolicy = {

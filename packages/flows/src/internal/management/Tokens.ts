@@ -10,6 +10,7 @@ import * as Redacted from "effect/Redacted"
 import type { unhandled } from "effect/Types"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { SeesSecretFields } from "@signalbox/api/contract/Authorization"
 import { type ForbiddenResponse, UnauthenticatedResponse } from "@signalbox/api/contract/Responses"
 import type { FlowEngine } from "../../FlowEngine.ts"
 import * as FlowSchedules from "../../FlowSchedules.ts"
@@ -118,4 +119,7 @@ export const layer = ({ token, tokens = [] }: Tokens) =>
   )
 
 /** For requests that the server around the routes has authorized. */
-export const layerAuthorized = Layer.succeed(Authorization, { bearer: (httpEffect) => httpEffect })
+export const layerAuthorized = Layer.succeed(Authorization, {
+  bearer: (httpEffect) =>
+    Effect.flatMap(SeesSecretFields, (sees) => Effect.provideService(httpEffect, SeesValues, sees))
+})

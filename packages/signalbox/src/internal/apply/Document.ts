@@ -37,7 +37,9 @@ const Process = Schema.Struct({
   forward_done_items: ProcessDefinition.fields.forward_done_items,
   pause_after_failures: ProcessDefinition.fields.pause_after_failures,
   concurrency: ProcessDefinition.fields.concurrency,
-  rate: ProcessDefinition.fields.rate
+  rate: ProcessDefinition.fields.rate,
+  sensitive: ProcessDefinition.fields.sensitive,
+  sensitive_files: ProcessDefinition.fields.sensitive_files
 })
 export type Process = typeof Process.Type
 

@@ -36,7 +36,9 @@ const parts = (process: WantedProcess): Readonly<Record<string, Schema.Json>> =>
   forward_done_items: process.forward_done_items ?? false,
   pause_after_failures: process.pause_after_failures ?? null,
   concurrency: process.concurrency ?? null,
-  rate: process.rate ?? null
+  rate: process.rate ?? null,
+  sensitive: process.sensitive ?? [],
+  sensitive_files: process.sensitive_files ?? true
 })
 
 const named = ({ name: _, steps, ...definition }: ProcessDefinition, ids: Ids): WantedProcess => ({

@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { infer } from "./InferSchema.ts"
-import { sourceOf } from "./SchemaSource.ts"
+import { sensitiveSource, sourceOf } from "./SchemaSource.ts"
 
 /** Of items, and of outputs: the newest. */
 const mostSamples = 500
@@ -115,7 +115,9 @@ export const moduleOf = Effect.fn("moduleOf")(function* (id: ProcessId) {
       ? []
       : [`  pause_after_failures: ${definition.pause_after_failures}`]),
     ...(definition.concurrency === undefined ? [] : [`  concurrency: ${json(definition.concurrency)}`]),
-    ...(definition.rate === undefined ? [] : [`  rate: ${json(definition.rate)}`])
+    ...(definition.rate === undefined ? [] : [`  rate: ${json(definition.rate)}`]),
+    ...sensitiveSource(definition, known !== null),
+    ...(definition.sensitive_files === false ? ["  sensitive_files: false"] : [])
   ]
   return `/**
  * Written by \`signalbox processes export\`. Check the payload types that are marked as inferred.

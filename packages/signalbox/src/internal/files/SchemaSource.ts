@@ -34,7 +34,10 @@ const normalised = (schema: JsonSchema.JsonSchema): unknown =>
 export const sourceOf = (stored: InputSchema): string | null =>
   Result.getOrElse(
     Result.try(() => {
-      const { $schema: _, ...schema } = stored
+      // In source, both ways to mark a secret are this one.
+      const { $schema: _, ...schema }: InputSchema = JSON.parse(
+        JSON.stringify(stored).replaceAll('"x-secret":true', '"writeOnly":true')
+      )
       // Names that look like source would be taken for it.
       if (JSON.stringify(schema).includes("Schema.")) return null
       const imported = SchemaRepresentation.fromJsonSchemaDocument(JsonSchema.fromSchemaDraft2020_12(schema))
@@ -50,3 +53,16 @@ export const sourceOf = (stored: InputSchema): string | null =>
     }),
     () => null
   )
+
+/** Secret fields: those that the schema marks, too, where the source has another one. */
+export const sensitiveSource = (
+  { input_schema, sensitive = [] }: Pick<ProcessDefinition, "input_schema" | "sensitive">,
+  isSchemaKnown: boolean
+) =>
+  !isSchemaKnown && /"(?:x-secret|writeOnly)":true/.test(JSON.stringify(input_schema ?? null))
+    ? [
+        '  // The input schema marks secret fields, and this source does not: all is secret until you name them here.\n  sensitive: [""]'
+      ]
+    : sensitive.length === 0
+      ? []
+      : [`  sensitive: ${JSON.stringify(sensitive)}`]

@@ -26,7 +26,7 @@ const present = (fields: object) => Object.fromEntries(Object.entries(fields).fi
 export type VersionOf = (packageName: string, version: number) => number | null
 
 export const process = (
-  { name: _, revision: __, steps, ...definition }: StoredDefinition,
+  { masked: _, name: __, revision: ___, steps, ...definition }: StoredDefinition,
   names: Names,
   versionOf: VersionOf
 ) => ({

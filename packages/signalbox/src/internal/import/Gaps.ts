@@ -15,11 +15,20 @@ export interface Gap {
 /** The name of a gap that is a whole kind. */
 export const everything = "(all)"
 
+/** Why secret fields do not come along. */
+export const hidden = (masked: ReadonlyArray<string>) =>
+  `secret fields that the key of the source does not see (${masked.slice(0, 5).join(", ")}${masked.length > 5 ? ", …" : ""}): use one with Processes.read_sensitive`
+
 export class Gaps {
   readonly found: Array<Gap> = []
 
   add(kind: ImportKind, name: string, why: string) {
     this.found.push({ kind, name, why })
+  }
+
+  /** Notes what the key of the source does not see. */
+  readonly addMasked = (kind: ImportKind, name: string, masked: ReadonlyArray<string>) => {
+    if (masked.length > 0) this.add(kind, name, hidden(masked))
   }
 
   /** The value; null, and a gap, when the source does not give it. A key that it does not know ends the import. */

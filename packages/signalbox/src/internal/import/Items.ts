@@ -12,7 +12,7 @@ import { createHash } from "node:crypto"
 import { idOf, type Ids } from "../apply/Step.ts"
 import { lineOf } from "../output/Problem.ts"
 import { bounds } from "./Bounds.ts"
-import type { Gaps } from "./Gaps.ts"
+import { type Gaps, hidden } from "./Gaps.ts"
 import { Source, SourceError } from "./Source.ts"
 import type { ImportStep } from "./Step.ts"
 
@@ -40,6 +40,8 @@ const bring = Effect.fnUntraced(function* (process: ProcessId, id: WorkItemId) {
   if (item.tags.length >= maxTags) {
     return yield* new SourceError({ kind: "refused", message: `it has ${maxTags} tags, and would get one more` })
   }
+  // It would be another item with null in their place.
+  if (item.masked.length > 0) return yield* new SourceError({ kind: "refused", message: hidden(item.masked) })
   const here = yield* find(process, id)
   const created =
     here ??

@@ -54,6 +54,7 @@ export const plan = Effect.fnUntraced(function* (
   context: Context,
   gaps: Gaps
 ) {
+  for (const { definition, name } of processes) gaps.addMasked(kind, name, definition?.masked ?? [])
   const converted = processes.flatMap(({ definition, name }) =>
     definition === null ? [] : [[name, Converted.process(definition, context.names, context.versionOf)] as const]
   )

@@ -33,6 +33,7 @@ const processNeed = (name: string, { isProcess }: Context): Parts.Need => ({
 })
 
 export const schedules = Effect.fnUntraced(function* (all: ReadonlyArray<Schedule>, context: Context, gaps: Gaps) {
+  for (const { masked, name } of all) gaps.addMasked("schedule", name, masked)
   const entries = all.map((one) => [one.name, Converted.schedule(one, context.names)] as const)
   const possible = Parts.withNeeds("schedule", entries, ([, { process }]) => [processNeed(process, context)], gaps)
   const wanted = (yield* Parts.accepted("schedule", "schedules", possible, gaps)) ?? {}

@@ -18,6 +18,7 @@ import { NotLoaded } from "../work/Resource.tsx"
 import { Shots } from "../Artifacts.tsx"
 import { FileDrop, sizeOf } from "../work/FileDrop.tsx"
 import { Due } from "./Due.tsx"
+import { SecretFields } from "./SecretFields.tsx"
 import * as text from "../../text/text.ts"
 
 /** Parses what was typed; the error says where it goes wrong. */
@@ -61,6 +62,9 @@ const History = ({ item }: { readonly item: WorkItem }) => {
   )
 }
 
+/** The address of a file that says which permission it needs. */
+const isHidden = (url: string) => new URL(url, document.baseURI).searchParams.has("needs")
+
 const Files = ({
   canAdd,
   item,
@@ -92,16 +96,21 @@ const Files = ({
         )
       ) : (
         <ul class="files">
-          {item.files.map(({ id, name, size }) => (
+          {item.files.map(({ download, id, name, size }) => (
             <li key={id}>
-              <a href={consoleFile(id)} download={name}>
-                {name}
-              </a>{" "}
+              {isHidden(download.url) ? (
+                name
+              ) : (
+                <a href={consoleFile(id)} download={name}>
+                  {name}
+                </a>
+              )}{" "}
               <span class="quiet">{sizeOf(size)}</span>
             </li>
           ))}
         </ul>
       )}
+      {item.files.some(({ download }) => isHidden(download.url)) ? <p class="quiet">{text.items.filesHidden}</p> : null}
       {canAdd ? (
         <>
           <FileDrop label={text.items.addFiles} files={files} onFiles={setFiles} sent={sent} />
@@ -203,7 +212,7 @@ export const Item = ({ id }: { readonly id: string }) => {
   const [isDeleting, setDeleting] = useState(false)
   const action = useAction()
   if (item.data === undefined) return <NotLoaded title={text.items.workItem} error={item.error} />
-  const { created_at, exception, payload, reference, state, state_updated_at } = item.data
+  const { created_at, exception, masked, payload, reference, state, state_updated_at } = item.data
   const shown = edit?.text ?? JSON.stringify(payload, null, 2)
   const batch = (operation: "retry" | "mark_as_done" | "delete") =>
     call("POST", "work-items/batch", { body: { batch_operation: operation, work_item_ids: [id] } })
@@ -292,6 +301,7 @@ export const Item = ({ id }: { readonly id: string }) => {
                 {JSON.stringify(payload, null, 2)}
               </pre>
             )}
+            <SecretFields key={state_updated_at} id={id} masked={masked} canEdit={canEdit} />
           </Panel>
         </div>
         <div class="stack">

@@ -30,14 +30,14 @@ const parsed = (json: string): Json => {
   }
 }
 
-/** The payload of an input of the newest run. */
-const lastPayload = async (process: Process): Promise<Json | undefined> => {
+/** An input of the newest run, with its payload. */
+const lastInput = async (process: Process) => {
   const runs = await call<Page<ProcessRun>>("GET", "process-runs", { query: { process_id: process.id, limit: 5 } })
   for (const { id } of runs.data) {
     const query = { process_run_id: id, include_data: true, limit: 100 }
     const items = await call<Page<WorkItemListed>>("GET", "work-items", { query })
     const input = items.data.find(({ step }) => step === null || step.id === process.steps[0]?.id)
-    if (input?.payload !== undefined) return input.payload
+    if (input?.payload !== undefined) return { payload: input.payload, masked: input.masked ?? [] }
   }
   return undefined
 }
@@ -47,6 +47,7 @@ class Incomplete extends Error {}
 const Form = ({ definition, process }: { readonly process: Process; readonly definition: StoredDefinition }) => {
   const fields: ReadonlyArray<FormField> | null = formOf(definition.input_schema)
   const initial = definition.default_work_item?.payload
+  const hidden = definition.masked ?? []
   const fitting = fields !== null && initial !== undefined && fits(fields, initial) ? initial : undefined
   const [mode, setMode] = useState<Mode>(fields === null ? "json" : "form")
   const [drafts, setDrafts] = useState<Drafts>(() => draftsOf(fields ?? [], fitting))
@@ -67,8 +68,10 @@ const Form = ({ definition, process }: { readonly process: Process; readonly def
     setMode(next)
   }
   const fillIn = async () => {
-    const payload = await lastPayload(process)
-    if (payload === undefined) throw new Error(text.processes.noLastInput)
+    const input = await lastInput(process)
+    if (input === undefined) throw new Error(text.processes.noLastInput)
+    const { masked, payload } = input
+    if (masked.length > 0) say(text.processes.secretsNotCopied)
     setJson(JSON.stringify(payload, null, 2))
     if (fields !== null && fits(fields, payload)) {
       setDrafts(draftsOf(fields, payload))
@@ -131,10 +134,14 @@ const Form = ({ definition, process }: { readonly process: Process; readonly def
     if (at !== "") return later()
     const values = mode === "queue" ? [] : payloads()
     const [first] = values
+    // What is hidden of the default is in the run only when the service takes it itself.
+    const isDefault = hidden.length > 0 && values.length === 1 && JSON.stringify(first) === JSON.stringify(initial)
     const started =
       canAttach && files.length > 0 && first !== undefined
         ? await startWithFiles(first)
-        : await startWith(mode === "queue" ? { type: "with_inputs" } : { type: "with_payloads", payloads: values })
+        : await startWith(
+            mode === "queue" ? { type: "with_inputs" } : isDefault ? {} : { type: "with_payloads", payloads: values }
+          )
     if (!started.started) throw new Error(text.processes.emptyQueueError)
     go(to(["runs", started.id]))
   }
@@ -169,6 +176,7 @@ const Form = ({ definition, process }: { readonly process: Process; readonly def
             </Button>
           ) : null}
         </div>
+        {hidden.length === 0 || mode === "queue" ? null : <p class="quiet">{text.processes.secretDefaults}</p>}
         {mode === "form" && fields !== null ? (
           <SchemaForm
             fields={fields}

@@ -27,6 +27,13 @@ export const items = {
   uploadFiles: "Upload files",
   conflict:
     "The payload was changed by someone else, and your changes were not saved. Discard your changes to see the new payload.",
+  secretsHidden: (n: number) => `${several(n, "secret field")} hidden, shown as null.`,
+  secretsStay: (n: number) =>
+    `${several(n, "secret field")} hidden, shown as null: leave null to keep the value, or enter a new one.`,
+  hidden: "hidden",
+  reveal: "Reveal secret fields",
+  hideSecrets: "Hide secret fields",
+  filesHidden: "The process has secret fields. Downloading its files needs the permission to see them.",
   workItem: "Work item",
   title: (name: string) => `Item ${name}`,
   markedAsDone: "Item marked as done.",

@@ -70,6 +70,7 @@ export const keys = {
     "Processes.read_processes": "view processes",
     "Processes.read_runs": "view runs, logs and artifacts",
     "Processes.read_work_items": "view work items with their data",
+    "Processes.read_sensitive": "view secret fields and files of processes with them",
     "Processes.read_run_outputs": "view outputs of runs",
     "Processes.trigger_processes": "start and stop runs",
     "Processes.write_work_items": "create, edit and retry work items",

@@ -74,6 +74,8 @@ export const processes = {
   queueHint: "One run processes all items that wait when the run starts.",
   payloads: "Payloads (JSON list)",
   payload: "Payload",
+  secretDefaults: "Secret fields of the default input are hidden. They are used when you leave the input as it is.",
+  secretsNotCopied: "Secret fields are not copied.",
   priorityAndTime: "Priority and time",
   priority: "Priority",
   priorityHint: "-100 to 100, default 0; higher runs first",

@@ -6,6 +6,7 @@ import type * as Schema from "effect/Schema"
 import { applicators } from "./Applicators.ts"
 import { assertions } from "./Assertions.ts"
 import * as Pattern from "./Pattern.ts"
+import { memberOf, tokensOf } from "./References.ts"
 import { type Check, isObject, type Place, type Problem, type Work } from "./Place.ts"
 
 const fits: Check = () => null
@@ -27,26 +28,6 @@ const exhausted: Problem = {
   path: "",
   message: "Expected a payload that can be checked in fewer steps; make it smaller, or input_schema simpler"
 }
-
-/** The tokens of a pointer such as `#/$defs/Order`; null: the reference is to something else. */
-const tokensOf = (ref: string) =>
-  ref === "#"
-    ? []
-    : ref.startsWith("#/") && !/%(?![0-9a-f]{2})/i.test(ref)
-      ? ref
-          .slice(2)
-          .split("/")
-          .map((token) => unescaped(token).replaceAll("~1", "/").replaceAll("~0", "~"))
-      : null
-
-/** As `decodeURIComponent`, which throws at bytes that are not UTF-8. */
-const unescaped = (token: string) =>
-  token.includes("%")
-    ? (new URLSearchParams(`t=${token.replaceAll(/[+&]/g, encodeURIComponent)}`).get("t") ?? "")
-    : token
-
-const memberOf = (json: Schema.Json | undefined, token: string): Schema.Json | undefined =>
-  Array.isArray(json) ? json[Number(token)] : isObject(json) && Object.hasOwn(json, token) ? json[token] : undefined
 
 /** What would change which payloads fit, and is not applied, with the remedy. */
 const unsupported: Readonly<Record<string, string>> = {

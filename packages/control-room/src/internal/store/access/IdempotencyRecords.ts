@@ -19,9 +19,19 @@ const recordTable = Table("idempotency_key", {
   created_at: text,
   expires_at: text,
   maker: nullable(text),
-  permissions: json<ReadonlyArray<Permission>>()
+  permissions: json<ReadonlyArray<Permission>>(),
+  seen: nullable(text)
 })
-const recordRow = recordTable.pick("fingerprint", "status", "body", "created_at", "expires_at", "maker", "permissions")
+const recordRow = recordTable.pick(
+  "fingerprint",
+  "status",
+  "body",
+  "created_at",
+  "expires_at",
+  "maker",
+  "permissions",
+  "seen"
+)
 
 export interface IdempotencyRecord {
   /** Hash of the method, the path and the body. */
@@ -35,6 +45,8 @@ export interface IdempotencyRecord {
   readonly maker: string | null
   /** Those that the request was asked for beyond what its endpoint always needs. */
   readonly permissions: ReadonlyArray<Permission>
+  /** How secret fields of payloads are in it; `none`: it has no payloads. Null: a node of an older version did not say. */
+  readonly seen: string | null
 }
 
 export class IdempotencyRecords extends Context.Service<
@@ -63,9 +75,9 @@ export class IdempotencyRecords extends Context.Service<
               WHERE workspace_id = ${workspace} AND key = ${key} AND expires_at > ${yield* now}`
           )
           if (row === null) return null
-          const { body, created_at, expires_at, fingerprint, maker, permissions, status } = row
+          const { body, created_at, expires_at, fingerprint, maker, permissions, seen, status } = row
           const lifetime = Math.round((Date.parse(expires_at) - Date.parse(created_at)) / 1000)
-          return { fingerprint, status, body, lifetime, maker, permissions }
+          return { fingerprint, status, body, lifetime, maker, permissions, seen }
         }),
         store: Effect.fnUntraced(function* (workspace, key, { lifetime, permissions, ...record }) {
           const time = yield* millis

@@ -29,6 +29,7 @@ import * as NodeNames from "./migrations/NodeNames.ts"
 import * as Nodes from "./migrations/Nodes.ts"
 import * as RefusedHooks from "./migrations/RefusedHooks.ts"
 import * as RunTraces from "./migrations/RunTraces.ts"
+import * as SecretFields from "./migrations/SecretFields.ts"
 import * as SecretHosts from "./migrations/SecretHosts.ts"
 import * as Turns from "./migrations/Turns.ts"
 
@@ -64,6 +65,7 @@ export const migrations = {
   "0053_needs": Needs.statements,
   "0054_audit": Audit.statements,
   "0055_people": People.statements,
+  "0057_secret_fields": SecretFields.statements,
   "0058_access": AccessOfPeople.statements
 }
 

@@ -5,6 +5,7 @@
 import { type ProcessId, ProcessRunId, type StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import * as Dialect from "@signalbox/sql/Dialect"
 import { type Columns, id, query, queryOne, Row } from "@signalbox/sql/Table"
+import * as ExactJson from "@signalbox/transport/ExactJson"
 import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -127,6 +128,8 @@ export class RunItems extends Context.Service<
     readonly assign: (items: ReadonlyArray<ItemAhead>) => Effect.Effect<void>
     /** Writes moves; of several of one item, where they end. */
     readonly move: (moves: ReadonlyArray<ItemMove>) => Effect.Effect<void>
+    /** The payload of an item; null: it does not exist. */
+    readonly payloadOf: (id: WorkItemId) => Effect.Effect<Schema.Json>
     /** Replaces the payload (JSON text) of the reserved item of a step run; false when it is another item. */
     readonly setPayload: (stepRun: StepRunId, id: string, payload: string) => Effect.Effect<boolean>
   }
@@ -452,6 +455,11 @@ export class RunItems extends Context.Service<
           yield* byHand(of.get("retried") ?? [], sql`${retried}${keyed(at)}`, at)
           for (const change of of.get("other") ?? []) yield* moveOne(change, at)
         }),
+        payloadOf: (id) =>
+          Effect.map(
+            queryOne(workItemTable.pick("payload"), sql`SELECT payload FROM work_item WHERE id = ${id}`),
+            (row) => (row === null ? null : ExactJson.parse(row.payload))
+          ),
         setPayload: Effect.fnUntraced(function* (stepRun, id, payload) {
           const rows = yield* sql`
             UPDATE work_item SET payload = ${payload}

@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import type { ProcessLimits } from "../../engine/Limits.ts"
 import type { RunStep } from "../../engine/State.ts"
 import * as ExactJson from "@signalbox/transport/ExactJson"
+import * as Chunks from "../database/Chunks.ts"
 import { Database, type PageRequest, type Rows } from "../database/Database.ts"
 import { pausedColumn, selectPaused } from "./Pauses.ts"
 import * as ProcessSteps from "./ProcessSteps.ts"
@@ -32,19 +33,29 @@ const processTable = Table("process", {
   check_payloads: flag,
   forward_done_items: flag,
   pause_after_failures: nullable(integer),
-  limits: nullable(json<ProcessLimits>())
+  limits: nullable(json<ProcessLimits>()),
+  sensitive: nullable(json<ReadonlyArray<string>>()),
+  sensitive_files: flag
 })
 type ProcessRow = typeof processTable.Type
 
+const secrecyRow = processTable.pick("id", "input_schema", "sensitive", "sensitive_files")
 const summaryRow = processTable.pick("id", "name", "created_at").and(pausedColumn)
 
+/** What a process says of secret fields. */
+export interface StoredSecrecy {
+  /** As text, by which what follows from it is cached. */
+  readonly inputSchema: string | null
+  readonly sensitive: ReadonlyArray<string>
+  /** Whether files, console lines and artifacts are secret too, if a field is. */
+  readonly sensitiveFiles: boolean
+}
+
 /** A process as stored. */
-export interface StoredProcess {
+export interface StoredProcess extends StoredSecrecy {
   readonly view: Process
   readonly steps: ReadonlyArray<RunStep>
   readonly defaultWorkItem: ProcessDefinition["default_work_item"] | null
-  /** As text, since requests that check payloads only compare it. */
-  readonly inputSchema: string | null
   readonly checkPayloads: boolean
   /** For steps that do not say otherwise. */
   readonly forwardDoneItems: boolean
@@ -62,6 +73,8 @@ export const revisionOf = (process: StoredProcess): string => {
   // Definitions from before keep their revision.
   if (process.pauseAfterFailures !== null) definition.push(process.pauseAfterFailures)
   if (process.limits !== null) definition.push(process.limits)
+  if (process.sensitive.length > 0) definition.push({ sensitive: process.sensitive })
+  if (!process.sensitiveFiles) definition.push({ sensitive_files: false })
   return createHash("sha256").update(JSON.stringify(definition)).digest("hex")
 }
 
@@ -80,13 +93,17 @@ const parse = ({ steps, ...row }: ProcessRow): StoredProcess => ({
   checkPayloads: row.check_payloads,
   forwardDoneItems: row.forward_done_items,
   pauseAfterFailures: row.pause_after_failures,
-  limits: row.limits
+  limits: row.limits,
+  sensitive: row.sensitive ?? [],
+  sensitiveFiles: row.sensitive_files
 })
 
 /** What a definition says of its payloads, as it is stored. */
-export const inputOf = ({ check_payloads, input_schema }: ProcessDefinition) => ({
+export const inputOf = ({ check_payloads, input_schema, sensitive = [], sensitive_files }: ProcessDefinition) => ({
   inputSchema: input_schema === undefined || input_schema === null ? null : JSON.stringify(input_schema),
-  checkPayloads: check_payloads === true
+  checkPayloads: check_payloads === true,
+  sensitive: [...new Set(sensitive)],
+  sensitiveFiles: sensitive_files !== false
 })
 
 const limitsOf = ({ concurrency, rate }: ProcessDefinition): ProcessLimits | null =>
@@ -107,6 +124,10 @@ export class Processes extends Context.Service<
     ) => Effect.Effect<StoredProcess | null>
     /** Like `get`; until the transaction ends, no other transaction deletes it or, with `update`, uses it. */
     readonly lock: (workspace: WorkspaceId, id: string, how: "share" | "update") => Effect.Effect<StoredProcess | null>
+    /** What those of these processes say of secret fields that may have any, also deleted ones. */
+    readonly secrecyOf: (ids: ReadonlyArray<ProcessId>) => Effect.Effect<ReadonlyMap<ProcessId, StoredSecrecy>>
+    /** The processes of a workspace that may have secret fields, also deleted ones. */
+    readonly maybeSecret: (workspace: WorkspaceId) => Effect.Effect<ReadonlyArray<ProcessId>>
     /** How many live runs and waiting items it has. */
     readonly inUse: (id: ProcessId) => Effect.Effect<{ readonly live: number; readonly waiting: number }>
     /** Marks it as deleted: for readers it no longer exists, and its name can be used again. */
@@ -127,7 +148,7 @@ export class Processes extends Context.Service<
           const id = known.find((other) => other.name === step.name)?.id ?? StepId.make(yield* newId)
           steps.push({ ...step, id })
         }
-        const { checkPayloads, inputSchema } = inputOf(definition)
+        const { checkPayloads, inputSchema, sensitive, sensitiveFiles } = inputOf(definition)
         return {
           name: definition.name,
           description: definition.description ?? null,
@@ -137,10 +158,16 @@ export class Processes extends Context.Service<
           check_payloads: checkPayloads,
           forward_done_items: definition.forward_done_items === true,
           pause_after_failures: definition.pause_after_failures ?? null,
-          limits: limitsOf(definition)
+          limits: limitsOf(definition),
+          sensitive: sensitive.length === 0 ? null : sensitive,
+          sensitive_files: sensitiveFiles
         }
       })
       const select = sql`SELECT ${processTable.columns} FROM process`
+      // As `JSON.stringify` writes it.
+      const mayBeSecret = sql.literal(
+        `(sensitive IS NOT NULL OR input_schema LIKE '%"x-secret":true%' OR input_schema LIKE '%"writeOnly":true%')`
+      )
       const locks = { share: Dialect.forShare(sql), update: Dialect.forUpdate(sql) }
       return Processes.of({
         get: (workspace, id) =>
@@ -185,6 +212,28 @@ export class Processes extends Context.Service<
             sql`${select} WHERE workspace_id = ${workspace} AND id = ${id} AND deleted_at IS NULL
               ${locks[how]}`,
             parse
+          ),
+        secrecyOf: Effect.fnUntraced(function* (ids) {
+          const rows = yield* Chunks.flatMap(ids, (some) =>
+            query(
+              secrecyRow,
+              sql`
+                SELECT ${secrecyRow.columns} FROM process
+                WHERE ${sql.in("id", some)} AND ${mayBeSecret}`
+            )
+          )
+          return new Map(
+            rows.map(({ id, input_schema, sensitive, sensitive_files }): readonly [ProcessId, StoredSecrecy] => [
+              id,
+              { inputSchema: input_schema, sensitive: sensitive ?? [], sensitiveFiles: sensitive_files }
+            ])
+          )
+        }),
+        maybeSecret: (workspace) =>
+          query(
+            processTable.pick("id"),
+            sql`SELECT id FROM process WHERE workspace_id = ${workspace} AND ${mayBeSecret}`,
+            (row) => row.id
           ),
         inUse: Effect.fnUntraced(function* (id) {
           const runs = yield* queryOne(

@@ -1,7 +1,7 @@
 /** The steps of a run as a person looks at them: how many items wait, are in progress, done and failed, and since when. */
-import { StepId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import { ProcessId, StepId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { RunStep as RunStepView } from "@signalbox/api/contract/ProcessRuns"
-import { integer, json, nullable, query, queryOne, Row, text } from "@signalbox/sql/Table"
+import { id, integer, json, nullable, query, queryOne, Row, text } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,7 +9,11 @@ import type { RunStep, StepCounts } from "../../engine/State.ts"
 import { bucketOf, roomless } from "../../engine/Limits.ts"
 import { Database } from "../database/Database.ts"
 
-const runRow = Row({ steps: json<ReadonlyArray<RunStep>>(), counts: json<ReadonlyArray<StepCounts>>() })
+const runRow = Row({
+  process_id: id(ProcessId),
+  steps: json<ReadonlyArray<RunStep>>(),
+  counts: json<ReadonlyArray<StepCounts>>()
+})
 
 const countRow = Row({
   step: integer,
@@ -26,8 +30,12 @@ const timeRow = Row({
 export class RunSteps extends Context.Service<
   RunSteps,
   {
-    /** In their order; null when the workspace has no such run. */
-    readonly of: (workspace: WorkspaceId, run: string) => Effect.Effect<ReadonlyArray<RunStepView> | null>
+    /** In their order; null when the workspace has no such run. `hides`: whether the value at a pointer of payloads is not shown. */
+    readonly of: <R>(
+      workspace: WorkspaceId,
+      run: string,
+      hides: (process: ProcessId) => Effect.Effect<(pointer: string) => boolean, never, R>
+    ) => Effect.Effect<ReadonlyArray<RunStepView> | null, never, R>
   }
 >()("@signalbox/control-room/store/RunSteps") {
   static readonly layer = Layer.effect(
@@ -36,7 +44,7 @@ export class RunSteps extends Context.Service<
       const { sql } = yield* Database
 
       /** Why the first step run that waits in a step does so, where it was told. */
-      const waits = Effect.fnUntraced(function* (run: string) {
+      const waits = Effect.fnUntraced(function* (run: string, isHidden: (pointer: string) => boolean) {
         const waiting = yield* query(
           Row({ id: text, step: integer, blocked_by: nullable(text) }),
           sql`
@@ -49,7 +57,8 @@ export class RunSteps extends Context.Service<
         for (const { blocked_by, id, step } of waiting) {
           if (messages.has(step)) continue
           if (blocked_by !== null) {
-            messages.set(step, roomless(bucketOf(blocked_by)))
+            const bucket = bucketOf(blocked_by)
+            messages.set(step, roomless(bucket, bucket.key !== null && isHidden(bucket.key)))
             continue
           }
           const told = yield* queryOne(
@@ -64,15 +73,15 @@ export class RunSteps extends Context.Service<
       })
 
       return RunSteps.of({
-        of: Effect.fnUntraced(function* (workspace, run) {
+        of: Effect.fnUntraced(function* (workspace, run, hides) {
           const row = yield* queryOne(
             runRow,
             sql`
-              SELECT steps, counts FROM process_run
+              SELECT process_id, steps, counts FROM process_run
               WHERE workspace_id = ${workspace} AND id = ${run} AND deleted_at IS NULL`
           )
           if (row === null) return null
-          const { counts, steps } = row
+          const { counts, process_id, steps } = row
           const settled = yield* query(
             countRow,
             sql`
@@ -92,7 +101,9 @@ export class RunSteps extends Context.Service<
               SELECT step, min(started_at) AS started_at, max(ended_at) AS ended_at FROM step_run
               WHERE process_run_id = ${run} AND started_at IS NOT NULL GROUP BY step`
           )
-          const why = counts.some(({ live }) => live > 0) ? yield* waits(run) : new Map<number, string>()
+          const why = counts.some(({ live }) => live > 0)
+            ? yield* waits(run, yield* hides(process_id))
+            : new Map<number, string>()
           const number = (rows: ReadonlyArray<typeof countRow.Type>, step: number, state: string) =>
             Number(rows.find((one) => one.step === step && one.state === state)?.n ?? 0)
           return steps.map(({ id, name }, step): RunStepView => {

@@ -32,6 +32,8 @@ export class Triggers extends Context.Service<
       process: ProcessId | null,
       page: PageRequest
     ) => Effect.Effect<Rows<TriggerListed>>
+    /** All of a process. */
+    readonly ofProcess: (workspace: WorkspaceId, process: ProcessId) => Effect.Effect<ReadonlyArray<StoredTrigger>>
     /** Like `get`, locked until the transaction ends. With `skip`, null when another transaction has locked it. */
     readonly lock: (workspace: WorkspaceId, id: string, how?: "skip") => Effect.Effect<StoredTrigger | null>
     /** Null when the name is in use. */
@@ -104,6 +106,8 @@ export class Triggers extends Context.Service<
           if (process === null) return having(sql`workspace_id = ${workspace}`)
           return belowProcess(workspace, process, having(sql`process_id = ${process}`))
         },
+        ofProcess: (workspace, process) =>
+          query(triggerRow, sql`${select} WHERE workspace_id = ${workspace} AND process_id = ${process}`, parseTrigger),
         lock: (workspace, id, how) =>
           queryOne(
             triggerRow,

@@ -93,6 +93,11 @@ const show = Command.make(
     if (json) return yield* Console.log(JSON.stringify(found))
     yield* Console.log(itemLine(found))
     yield* Console.log(JSON.stringify(found.payload, null, 2))
+    if (found.masked.length > 0) {
+      yield* Console.log(
+        `secret, and null above: ${found.masked.join(", ")}; a key with Processes.read_sensitive shows them`
+      )
+    }
     for (const file of found.files) yield* Console.log(columns([file.name, 40], [`${file.size} bytes`, 0]))
   })
 ).pipe(
@@ -121,6 +126,29 @@ const create = Command.make(
       command: "signalbox items create orders --priority 50 --reference order-4711 --tag express",
       description: "Create an item with priority; refused while order-4711 is open"
     }
+  ])
+)
+
+const reveal = Command.make(
+  "reveal",
+  {
+    item: itemArgument,
+    pointers: Argument.String("pointer").pipe(
+      Argument.withDescription("A JSON pointer to a secret field of the payload; may be repeated"),
+      Argument.variadic({ min: 1 })
+    ),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, item, json, pointers }) {
+    const values = yield* connected(data)(WorkItems.reveal(item, pointers))
+    yield* print(json, values, () =>
+      pointers.map((pointer) => columns([pointer, 30], [JSON.stringify(values[pointer] ?? null), 0])).join("\n")
+    )
+  })
+).pipe(
+  Command.withDescription("Prints secret fields of a payload, which leaves an entry in the audit"),
+  Command.withExamples([
+    { command: "signalbox items reveal 0199a1b2-... /customer/iban", description: "Print one secret field" }
   ])
 )
 
@@ -164,5 +192,5 @@ const settle = (name: keyof typeof operations) => {
 
 export const items = Command.make("items").pipe(
   Command.withDescription("Lists, shows, creates, edits, retries and deletes work items"),
-  Command.withSubcommands([list, show, create, edit, attach, settle("retry"), settle("done"), settle("delete")])
+  Command.withSubcommands([list, show, reveal, create, edit, attach, settle("retry"), settle("done"), settle("delete")])
 )
