@@ -175,6 +175,8 @@ const requestsOfWorkers = (
 ): Readonly<Record<string, readonly [door: "worker" | "run", path: string, body: unknown]>> => {
   const stepRun = { step_run_id: ids["step_run_id"], lease_token: leaseToken }
   const settled = { work_item_id: named["work_item_id"], attempt: 1, state: "COMPLETED" }
+  const begun = { work_item_id: named["work_item_id"], attempt: 1 }
+  const nothingAhead = { also_settled: [], not_begun: [], wanted: 0 }
   const next = `/worker-v1/process-runs/${ids["process_run_id"]}/next`
   const robotRun = `processes/${ids["process_id"]}/runs/${ids["process_run_id"]}/robotRuns/${ids["step_run_id"]}`
   return {
@@ -185,6 +187,16 @@ const requestsOfWorkers = (
       { step_runs: [{ ...stepRun, step_run_id: named["step_run_id"] }] }
     ],
     "nextWorkItems step_runs.settled.work_item_id": ["worker", next, { step_runs: [{ ...stepRun, settled }] }],
+    "nextWorkItems step_runs.ahead.also_settled.work_item_id": [
+      "worker",
+      next,
+      { step_runs: [{ ...stepRun, ahead: { ...nothingAhead, also_settled: [settled] } }] }
+    ],
+    "nextWorkItems step_runs.ahead.begun.work_item_id": [
+      "worker",
+      next,
+      { step_runs: [{ ...stepRun, ahead: { ...nothingAhead, begun } }] }
+    ],
     "releaseWorkItem workItemId": [
       "run",
       `/process-v1/workspaces/${robotIds["workspace_id"]}/${robotRun}/release-work-item`,
