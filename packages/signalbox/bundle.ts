@@ -58,8 +58,9 @@ const modulesOf = (output: RolldownOutput["output"]) =>
 const options = {
   platform: "node",
   logLevel: "warn",
-  // The page of the documentation, 3 MB that are installed with Effect anyway, and the sender of e-mails: both are loaded when used.
-  external: ["effect/http-api/HttpApiScalar", "nodemailer"],
+  // The page of the documentation, 3 MB that are installed with Effect anyway, the sender of e-mails, and sign-in with providers: each is
+  // loaded when used.
+  external: ["effect/http-api/HttpApiScalar", "nodemailer", "openid-client"],
   plugins: [consoleFiles, packageFiles, segmenter, undici]
 } satisfies BuildOptions
 

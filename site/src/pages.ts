@@ -72,6 +72,7 @@ export const sections: ReadonlyArray<Section> = [
       "backup",
       "operate/upgrade",
       "operate/people",
+      "operate/providers",
       "secret-fields",
       "operate/keys",
       "operate/watch",

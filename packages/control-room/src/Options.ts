@@ -11,6 +11,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 
 export { IdSeed } from "./internal/settings/IdSeed.ts"
 export { PollInterval } from "./internal/background/PollInterval.ts"
+export { checkProviders } from "./internal/settings/ProviderRules.ts"
 
 /** Where a control room stores its state. */
 export interface StorageOptions {
@@ -80,6 +81,38 @@ export interface MountedFlows {
   readonly workspaceId?: string
 }
 
+/** Members of a group of a provider have this role in a workspace. */
+export interface GroupRole {
+  /** As the claim of the provider has it: its name, or its id. */
+  readonly group: string
+  /** The id or the name of the workspace. */
+  readonly workspace: string
+  readonly role: string
+  /** Whether members without an account get one when they sign in for the first time; default true. */
+  readonly createAccounts?: boolean
+}
+
+/** A provider of OpenID Connect with which people sign in to the console, such as Microsoft Entra ID, Keycloak or Google. */
+export interface SignInProvider {
+  /** Part of the callback address `{publicUrl}/console/sign-in/provider/{id}/callback`: lower-case letters, digits and `-`. */
+  readonly id: string
+  /** What people read on the button. */
+  readonly name: string
+  /** The issuer of one tenant, as its discovery document has it. */
+  readonly issuer: string
+  readonly clientId: string
+  /** Default: none, for a public client. */
+  readonly clientSecret?: Redacted.Redacted
+  /** Default: `openid profile email`. */
+  readonly scopes?: ReadonlyArray<string>
+  /** The claim of the ID token that identifies a person for ever, such as `oid` with Microsoft Entra ID; default `sub`. */
+  readonly subjectClaim?: string
+  /** The claim that lists the groups of a person; default `groups`. */
+  readonly groupsClaim?: string
+  /** Roles by group. In each workspace, the first one that applies counts. Default: none; people sign in by invitation. */
+  readonly roles?: ReadonlyArray<GroupRole>
+}
+
 /** The behaviour of the service: addresses, limits, access, retention. */
 export interface ServiceOptions {
   /** The address under which clients reach the service; default: where it listens. */
@@ -131,6 +164,30 @@ export interface ServiceOptions {
    * form, and takes neither passwords nor links to choose one. Default: the room itself.
    */
   readonly signIn?: "own"
+  /**
+   * Providers with which people sign in to the console; default: none. They need a `publicUrl` of https, or of loopback.
+   *
+   * ```ts
+   * import type { SignInProvider } from "@signalbox/control-room/Options"
+   * import * as Redacted from "effect/Redacted"
+   *
+   * export const entra: SignInProvider = {
+   *   id: "entra",
+   *   name: "Microsoft",
+   *   issuer: "https://login.microsoftonline.com/00000000-0000-0000-0000-000000000000/v2.0",
+   *   clientId: "11111111-1111-1111-1111-111111111111",
+   *   clientSecret: Redacted.make("the secret of the application"),
+   *   subjectClaim: "oid",
+   *   roles: [{ group: "22222222-2222-2222-2222-222222222222", workspace: "default", role: "operator" }]
+   * }
+   * ```
+   */
+  readonly providers?: ReadonlyArray<SignInProvider>
+  /**
+   * An account that signs in with a provider alone is disabled, with the keys that it owns, after this time without a sign-in; default
+   * 30 days.
+   */
+  readonly providerStale?: Duration.Input
   /** The console to serve at `/console/`, such as that of `@signalbox/console`; default: none. */
   readonly console?: ConsoleFiles
   /**

@@ -256,7 +256,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a link to
       yield* raw("GET", `/console/?link=${text}`, { key: null })
       yield* raw("GET", `/console/link?link=${text}`, { key: null })
       const whose = yield* page("POST", "/console/link", { link: text })
-      assert.deepStrictEqual(JSON.parse(whose.text), { login, name: "Ida", signed_in: null })
+      assert.deepStrictEqual(JSON.parse(whose.text), { login, name: "Ida", signed_in: null, providers: [] })
       assert.strictEqual((yield* page("POST", "/console/link", { link: text, password })).status, 200)
       const again = yield* page("POST", "/console/link", { link: text, password: "another long password" })
       assertError(again, 403, "FORBIDDEN", /unknown, used or expired; ask an administrator/)

@@ -74,6 +74,10 @@ export interface ServiceOptions {
   readonly consoleKeys?: boolean
   /** `own`: this program signs people in to the console, by `Administration.openSession`; default: the room does. */
   readonly signIn?: Served["signIn"]
+  /** Providers with which people sign in to the console, such as Microsoft Entra ID; default: none. */
+  readonly providers?: NonNullable<Served["providers"]>
+  /** An account that signs in with a provider alone is disabled after this time without a sign-in; default 30 days. */
+  readonly providerStale?: Served["providerStale"]
   /** How long runs are stored after their end, such as `"30 days"`; default: for ever. */
   readonly retainRuns?: Served["retainRuns"]
   /** How long entries of the audit are stored, such as `"400 days"`; default: for ever. */
@@ -196,6 +200,7 @@ export const layerService = (options: ServiceOptions = {}) => {
     options
   const { allowedHosts, console, consoleKeys, flows, insecureSignIn, internalUrl, metrics, signIn, trustedProxies } =
     options
+  const { providers, providerStale } = options
   const server = Server.layer(
     defined({
       publicUrl,
@@ -210,6 +215,8 @@ export const layerService = (options: ServiceOptions = {}) => {
       insecureSignIn,
       metrics,
       signIn,
+      providers,
+      providerStale,
       createWorkspaces,
       rateLimit,
       retainAudit,

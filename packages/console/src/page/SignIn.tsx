@@ -1,10 +1,10 @@
 /** Opens a session, where none is open: by login, by a key, or by a link to choose a password. */
 import { useEffect, useState } from "preact/hooks"
-import { linkPath, send, signInPath } from "./api.ts"
+import { linkPath, providerPath, send, signInPath } from "./api.ts"
 import { Button, Problem } from "./kit/Basics.tsx"
 import { TextField } from "./kit/Field.tsx"
 import { EnrolmentFields, RecoveryCodes } from "./kit/SecondFactor.tsx"
-import { choose, enrol, enrolled, type Enrolling, link, open, refusal, signIn } from "./state.ts"
+import { acceptWith, choose, enrol, enrolled, type Enrolling, link, open, refusal, signIn } from "./state.ts"
 import { names } from "./text/names.ts"
 import * as text from "./text/text.ts"
 
@@ -79,10 +79,27 @@ const ByLogin = () => {
   )
 }
 
+interface Provider {
+  readonly id: string
+  readonly name: string
+}
+
+/** Leads to a provider, and from there to the screen of now. A link: browsers would not let a form lead to another site. */
+const ByProvider = ({ id, name }: Provider) => {
+  const to = location.hash.startsWith("#/") ? `?to=${encodeURIComponent(location.hash.slice(1))}` : ""
+  return (
+    <a class="button" href={`${providerPath(id)}${to}`}>
+      {text.frame.signInWith(name)}
+    </a>
+  )
+}
+
 /** Whose link it is. */
 interface Whose {
   readonly login: string
   readonly signed_in: string | null
+  /** With which the account can be used instead of a password. */
+  readonly providers: ReadonlyArray<Provider>
 }
 
 /** Chooses a password. */
@@ -108,6 +125,16 @@ export const Choose = () => {
         <p class="notice failed">{text.frame.signedInOther(<b>{whose.signed_in}</b>)}</p>
       )}
       <Problem message={refusal.value} />
+      {whose.providers.length === 0 ? null : (
+        <>
+          {whose.providers.map(({ id, name }) => (
+            <Button key={id} disabled={isBusy} onClick={submit(() => acceptWith(id))}>
+              {text.frame.acceptWith(name)}
+            </Button>
+          ))}
+          <p class="quiet">{text.frame.orPassword}</p>
+        </>
+      )}
       <form onSubmit={submit(() => choose(whose.login, password))}>
         <TextField
           label={text.frame.password}
@@ -155,27 +182,35 @@ export const SetUp = ({ begun }: { readonly begun: Enrolling }) => {
   )
 }
 
-const isTrue = (body: unknown, member: string) =>
-  typeof body === "object" &&
-  body !== null &&
-  Object.entries(body).some(([name, value]) => name === member && value === true)
+/** How one signs in here. */
+interface Ways {
+  /** Whether people have accounts. */
+  readonly accounts: boolean
+  /** Whether another application signs people in. */
+  readonly own: boolean
+  readonly providers: ReadonlyArray<Provider>
+}
 
 export const SignIn = () => {
-  /** Whether people have accounts; `own`: another application signs them in. Undefined until it is known. */
-  const [hasPeople, setPeople] = useState<boolean | "own">()
+  /** Undefined until it is known. */
+  const [ways, setWays] = useState<Ways>()
   useEffect(() => {
     send("GET", signInPath).then(
-      (body) => setPeople(isTrue(body, "own") ? "own" : isTrue(body, "accounts")),
-      () => setPeople(false)
+      // The service sends what `Ways` has.
+      (body) => setWays(body as Ways),
+      () => setWays({ accounts: false, own: false, providers: [] })
     )
   }, [])
   return (
     <main class="sign-in">
       <h1>{names.product}</h1>
       <Problem message={refusal.value} />
-      {hasPeople === "own" ? (
+      {ways?.providers.map((provider) => (
+        <ByProvider key={provider.id} {...provider} />
+      ))}
+      {ways?.own === true ? (
         <p>{text.frame.ownSignIn}</p>
-      ) : hasPeople === true ? (
+      ) : ways?.accounts === true ? (
         <>
           <ByLogin />
           <details>
@@ -183,7 +218,7 @@ export const SignIn = () => {
             <ByKey />
           </details>
         </>
-      ) : hasPeople === false ? (
+      ) : ways?.accounts === false ? (
         <>
           <p class="quiet">{text.frame.signInHint(<code>signalbox open</code>)}</p>
           <ByKey />

@@ -43,6 +43,8 @@ export const roomAddress = new URL("..", document.baseURI).href.replace(/\/$/, "
 
 export const sessionPath = `${root}/console/session`
 export const signInPath = `${root}/console/sign-in`
+/** Where a browser begins to sign in with a provider, and afterwards comes back to this screen. */
+export const providerPath = (id: string) => `${signInPath}/provider/${id}`
 export const linkPath = `${root}/console/link`
 export const accountPath = `${root}/console/account`
 

@@ -1,7 +1,7 @@
 /** What the whole page knows: the session, where it is, and what to say in passing. */
 import { signal } from "@preact/signals"
 import type { Enrolment } from "./kit/SecondFactor.tsx"
-import { ApiError, linkPath, send, type Session, sessionPath, signInPath } from "./api.ts"
+import { ApiError, linkPath, providerPath, send, type Session, sessionPath, signInPath } from "./api.ts"
 
 /** Undefined until it is known whether there is a session; null: there is none. */
 export const session = signal<Session | null | undefined>(undefined)
@@ -102,9 +102,29 @@ export const enrolled = async (): Promise<void> => {
   await load()
 }
 
+/** Where somebody goes who leaves this page for that of a provider; null: nowhere. */
+const addressIn = (body: unknown, name: "address" | "continue_at"): string | null => {
+  if (typeof body !== "object" || body === null) return null
+  const address: unknown = Reflect.get(body, name)
+  return typeof address === "string" ? address : null
+}
+
+/** Ends the session, and then that of the provider, whose page asks about it. */
 export const signOut = async (): Promise<void> => {
-  await send("DELETE", sessionPath).catch(() => {})
+  const closed = await send("DELETE", sessionPath).catch(() => null)
   session.value = null
+  const address = addressIn(closed, "continue_at")
+  if (address !== null) location.assign(address)
+}
+
+/** Accepts an invitation by signing in with a provider. */
+export const acceptWith = async (provider: string): Promise<void> => {
+  try {
+    const begun = await send("POST", providerPath(provider), { link: link.value, replace: true })
+    location.assign(addressIn(begun, "address") ?? location.pathname)
+  } catch (error) {
+    refusal.value = error instanceof Error ? error.message : String(error)
+  }
 }
 
 /** Where the browser keeps which workspace it showed last. */

@@ -279,6 +279,7 @@ export const generalFields: Readonly<Record<string, string>> = {
   set_remaining_work_items_as_done: "True: items that wait become `done`; false: `failed`.",
   settings: "The settings, by the `type` of the channel.",
   settled: "The result of the reserved item; absent: none is settled.",
+  sign_in_provider: "The id of a provider with which the user signs in; null: with none.",
   signature: "How requests are signed; null or absent: not at all.",
   since: "Since when.",
   size: "In bytes.",

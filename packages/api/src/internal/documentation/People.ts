@@ -16,6 +16,7 @@ const user = {
   role: "operator",
   manages_room: false,
   second_factor: false,
+  sign_in_provider: null,
   created_at: "2026-11-20T08:15:30.000Z",
   last_sign_in_at: "2026-11-20T09:00:00.000Z"
 } as const

@@ -13,7 +13,7 @@ import * as Endpoint from "./Endpoint.ts"
 import { Struct } from "./Endpoint.ts"
 import { RoleName } from "./Roles.ts"
 
-/** `invited`: has no password yet. `disabled`: cannot sign in, and the keys that the user owns are refused. */
+/** `invited`: has not signed in, and has no password yet. `disabled`: cannot sign in, and the keys that the user owns are refused. */
 export const userStates = ["active", "invited", "disabled"] as const
 
 /** What one signs in with: 1 to 100 characters without spaces, unique in the room whatever its case. */
@@ -38,6 +38,8 @@ const fields = {
   manages_room: Schema.Boolean,
   /** Whether the account asks for a code of an authenticator app when it signs in. */
   second_factor: Schema.Boolean,
+  /** The id of a provider with which the user signs in; null: with none. */
+  sign_in_provider: Schema.NullOr(Schema.String),
   created_at: Timestamp,
   last_sign_in_at: Schema.NullOr(Timestamp)
 }

@@ -19,6 +19,7 @@ const user = {
   role: "operator",
   manages_room: false,
   second_factor: true,
+  sign_in_provider: "entra",
   created_at: at,
   last_sign_in_at: at
 }

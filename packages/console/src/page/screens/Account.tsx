@@ -20,6 +20,8 @@ interface Browser {
 interface Account {
   readonly login: string
   readonly second_factor: boolean
+  /** Else the account signs in with a provider, which has passwords and second factors. */
+  readonly has_password: boolean
   readonly sessions: ReadonlyArray<Browser>
 }
 
@@ -206,13 +208,19 @@ export default () => {
       <Problem message={error} />
       {account === null ? null : (
         <>
-          <ChangePassword />
-          <Panel title={text.account.factor}>
-            <p>{account.second_factor ? text.account.factorOn : text.account.factorOff}</p>
-            <Button onClick={() => setOpen(true)}>
-              {account.second_factor ? text.account.removeFactor : text.account.addFactor}
-            </Button>
-          </Panel>
+          {account.has_password ? (
+            <>
+              <ChangePassword />
+              <Panel title={text.account.factor}>
+                <p>{account.second_factor ? text.account.factorOn : text.account.factorOff}</p>
+                <Button onClick={() => setOpen(true)}>
+                  {account.second_factor ? text.account.removeFactor : text.account.addFactor}
+                </Button>
+              </Panel>
+            </>
+          ) : (
+            <p class="quiet">{text.account.byProvider}</p>
+          )}
           <Browsers sessions={account.sessions} onDone={load} />
           {!isOpen ? null : account.second_factor ? <RemoveFactor onClose={onClose} /> : <Enrol onClose={onClose} />}
         </>

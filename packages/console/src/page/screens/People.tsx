@@ -260,7 +260,15 @@ export default () => {
               title: text.common.state,
               cell: ({ state }) => <State state={state}>{stateWords[state] ?? state}</State>
             },
-            { title: text.people.lastSignIn, cell: ({ last_sign_in_at }) => <Time at={last_sign_in_at} /> },
+            {
+              title: text.people.lastSignIn,
+              cell: ({ last_sign_in_at, sign_in_provider }) => (
+                <>
+                  <Time at={last_sign_in_at} />
+                  {sign_in_provider === null ? null : <div class="quiet">{sign_in_provider}</div>}
+                </>
+              )
+            },
             ...(mayManage
               ? [
                   {

@@ -84,6 +84,7 @@ export const layer = HttpRouter.use(
         email,
         manages_room,
         second_factor: totp_secret !== null,
+        has_password: account.password !== null,
         sessions: rows.map((row) => ({ ...row, current: row.id === session }))
       })
     })

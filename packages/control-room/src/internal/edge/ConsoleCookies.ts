@@ -3,11 +3,13 @@
  * page it has open, so what changes something must prove that it comes from the console.
  */
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import * as MasterKeyRecord from "../store/database/MasterKeyRecord.ts"
+import { signInLifetime } from "../store/access/ProviderSignIns.ts"
 import { loginKey } from "../engine/Logins.ts"
 import { Signer } from "../transfers/Signer.ts"
 import * as Tokens from "../vault/Tokens.ts"
@@ -36,6 +38,10 @@ export class ConsoleCookies extends Context.Service<
     readonly isKnown: (request: Request, login: string) => boolean
     /** The `Set-Cookie` by which that is known. */
     readonly known: (login: string) => string
+    /** The sign-in with a provider that the browser of a request has begun; null: none. */
+    readonly begunOf: (request: Request) => Tokens.Token | null
+    /** The `Set-Cookie` of such a sign-in, which a browser sends along when a provider sends it back; null: of none any more. */
+    readonly begun: (token: string | null) => string
   }
 >()("@signalbox/control-room/edge/ConsoleCookies") {
   static readonly layer = Layer.effect(
@@ -44,7 +50,10 @@ export class ConsoleCookies extends Context.Service<
       const { sign, verify } = yield* Signer
       const publicUrl = yield* PublicUrl
       const { origin } = new URL(publicUrl)
-      const { attributes, browserName, cookie, name } = cookiesOf(publicUrl, yield* MasterKeyRecord.ofService)
+      const { attributes, attributesOf, begunName, browserName, cookie, name } = cookiesOf(
+        publicUrl,
+        yield* MasterKeyRecord.ofService
+      )
 
       // Whoever has the cookie knows the login, so no more than a mark of it is in there.
       const markOf = (login: string) => sign(`browser of ${loginKey(login)}`)
@@ -80,7 +89,12 @@ export class ConsoleCookies extends Context.Service<
           const mark = request.cookies[browserName]
           return mark !== undefined && verify(`browser of ${loginKey(login)}`, mark)
         },
-        known: (login) => `${browserName}=${markOf(login)}; ${attributes}; Max-Age=${knownSeconds}`
+        known: (login) => `${browserName}=${markOf(login)}; ${attributes}; Max-Age=${knownSeconds}`,
+        begunOf: (request) => Tokens.parse(request.cookies[begunName] ?? ""),
+        begun: (token) =>
+          token === null
+            ? `${begunName}=; ${attributesOf("Lax")}; Max-Age=0`
+            : `${begunName}=${token}; ${attributesOf("Lax")}; Max-Age=${Duration.toSeconds(signInLifetime)}`
       })
     })
   )

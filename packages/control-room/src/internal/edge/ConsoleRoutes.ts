@@ -1,5 +1,6 @@
 /** The session of the console over HTTP: opened by a ticket or a key, asked for, and closed. */
 import type { Permission } from "@signalbox/api/contract/Authorization"
+import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -12,6 +13,7 @@ import { AccountSessions } from "../store/access/AccountSessions.ts"
 import { type ApiKey, ApiKeys } from "../store/access/ApiKeys.ts"
 import { ConsoleSessions } from "../store/access/ConsoleSessions.ts"
 import { Database } from "../store/database/Database.ts"
+import { Providers } from "../providers/Providers.ts"
 import { textOfBody } from "./Incoming.ts"
 import { ConsoleCookies } from "./ConsoleCookies.ts"
 import { refuse } from "./Failures.ts"
@@ -40,6 +42,7 @@ export const layer = ({ mayUseKeys }: { readonly mayUseKeys: boolean }) =>
       const accounts = yield* Accounts
       const { ofKey, ofRequest } = yield* SessionViews
       const limiter = yield* UnauthenticatedRequests
+      const providers = yield* Providers
       const attempts = yield* SignInAttempts.make
       const { transaction } = yield* Database
       const enter = yield* SessionEntries.make
@@ -120,9 +123,13 @@ export const layer = ({ mayUseKeys }: { readonly mayUseKeys: boolean }) =>
         if (refusal !== null) return yield* refused(refusal)
         const token = cookies.tokenOf(request)
         if (token?.kind === "session") yield* sessions.close(token)
+        const held = token?.kind === "userSession" ? yield* accountSessions.find(token, null, false) : null
         if (token?.kind === "userSession") yield* accountSessions.close(token)
+        // The session here has ended by now, whether its provider responds or not.
+        const provider = providers.find(held?.provider ?? "")
+        const address = provider === undefined ? null : yield* provider.signOutAddress
         return HttpServerResponse.setHeader(
-          HttpServerResponse.jsonUnsafe({ closed: true }),
+          HttpServerResponse.jsonUnsafe({ closed: true, ...defined({ continue_at: address ?? undefined }) }),
           "set-cookie",
           cookies.cookie(null)
         )

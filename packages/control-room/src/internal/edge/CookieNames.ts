@@ -14,12 +14,17 @@ export const cookiesOf = (publicUrl: string, fingerprint: string | null) => {
   const path = pathname === "/" ? "/" : `${pathname.replace(/\/+$/, "")}/`
   const prefix = !isSecure ? "" : path === "/" ? "__Host-" : "__Secure-"
   const name = `${prefix}signalbox-${room}`
-  const attributes = `Path=${path}; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`
+  const attributesOf = (sameSite: "Strict" | "Lax") =>
+    `Path=${path}; HttpOnly; SameSite=${sameSite}${isSecure ? "; Secure" : ""}`
+  const attributes = attributesOf("Strict")
   return {
     name,
     /** Of the mark of a browser in which somebody has signed in. */
     browserName: `${prefix}signalbox-browser-${room}`,
+    /** Of a sign-in with a provider that the browser has begun. */
+    begunName: `${prefix}signalbox-provider-${room}`,
     attributes,
+    attributesOf,
     /** The `Set-Cookie` of a session; null: of none any more. */
     cookie: (token: string | null) =>
       token === null

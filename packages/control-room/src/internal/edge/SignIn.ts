@@ -27,6 +27,8 @@ export interface From {
   readonly browser: string
   /** Whether the account has signed in with this browser before: it does not wait for what strangers get wrong. */
   readonly isKnown: boolean
+  /** The provider that has let the person in; default: none, they gave a password. */
+  readonly provider?: string | undefined
 }
 
 const busy = () =>

@@ -8,17 +8,17 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { nameOf } from "../engine/Logins.ts"
 import { badLink, type From, SignIn } from "./SignIn.ts"
+import { isSafeAddress } from "../settings/ProviderRules.ts"
+import { Providers } from "../providers/Providers.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import { type Account, Accounts } from "../store/access/Accounts.ts"
 import { AccountSessions } from "../store/access/AccountSessions.ts"
-import { Memberships } from "../store/access/Memberships.ts"
-import { Database } from "../store/database/Database.ts"
 import * as Tokens from "../vault/Tokens.ts"
+import { AccountEntry } from "./AccountEntry.ts"
 import { ClientAddress } from "./ClientAddress.ts"
 import { ConsoleCookies } from "./ConsoleCookies.ts"
 import { type Refusal, refuse } from "./Failures.ts"
 import { textOfBody } from "./Incoming.ts"
-import * as SessionEntries from "./SessionEntries.ts"
 import { SecondFactor } from "./SecondFactor.ts"
 import { SessionViews } from "./SessionViews.ts"
 import * as SignInAttempts from "./SignInAttempts.ts"
@@ -45,8 +45,6 @@ const Link = Schema.Struct({
   /** Whether the session of somebody else in this browser may end. */
   replace: Schema.optionalKey(Schema.Boolean)
 })
-
-const isLoopback = (host: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host)
 
 /** Where a request comes from. */
 export const fromOf = (
@@ -81,8 +79,7 @@ const linkIn = bodyOf(Link, "{link, password?, replace?}")
 export const layer = ({ isOwn, mayBeInsecure }: { readonly isOwn: boolean; readonly mayBeInsecure: boolean }) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
-      const { hostname, protocol } = new URL(yield* PublicUrl)
-      const isSafe = mayBeInsecure || protocol === "https:" || isLoopback(hostname)
+      const isSafe = mayBeInsecure || isSafeAddress(yield* PublicUrl)
       const cookies = yield* ConsoleCookies
       const clients = yield* ClientAddress
       const accounts = yield* Accounts
@@ -92,9 +89,8 @@ export const layer = ({ isOwn, mayBeInsecure }: { readonly isOwn: boolean; reado
       const views = yield* SessionViews
       const limiter = yield* UnauthenticatedRequests
       const attempts = yield* SignInAttempts.make
-      const memberships = yield* Memberships
-      const { transaction } = yield* Database
-      const leave = yield* SessionEntries.make
+      const providers = (yield* Providers).all.map(({ settings: { id, name } }) => ({ id, name }))
+      const entry = yield* AccountEntry
 
       /** Refuses pages of others, and passwords that anybody on the way can read. */
       const guard = Effect.fnUntraced(function* (request: Request) {
@@ -108,20 +104,11 @@ export const layer = ({ isOwn, mayBeInsecure }: { readonly isOwn: boolean; reado
         return yield* refuse(403, "FORBIDDEN", `passwords are not accepted over plain http: ${remedy}`)
       })
 
-      /** A new session, with an entry in the audit of each workspace that it may act in. */
-      const entered = Effect.fnUntraced(function* (request: Request, { id }: Account) {
-        const text = yield* signIn.enter(id, fromOf(request, { clients, isKnown: true }))
-        for (const { workspace } of yield* memberships.of(id)) {
-          yield* leave(request, workspace.id, { type: "user", id }, text)
-        }
-        return text
-      }, transaction)
-
       /** A new session; that of the browser before ends. `body`: what is returned in place of the session. */
       const enter = Effect.fnUntraced(function* (request: Request, account: Account, body?: object) {
         const old = cookies.tokenOf(request)
         if (old?.kind === "userSession") yield* sessions.close(old)
-        const text = yield* entered(request, account)
+        const text = yield* entry.enter(request, account, fromOf(request, { clients, isKnown: true }))
         const token = Tokens.parse(text)
         const view = token === null ? null : yield* views.ofUser(token, null)
         if (view === null) return yield* refuse(401, "UNAUTHENTICATED", "the account was disabled")
@@ -173,7 +160,9 @@ export const layer = ({ isOwn, mayBeInsecure }: { readonly isOwn: boolean; reado
           return HttpServerResponse.jsonUnsafe({
             login: account.login,
             name: nameOf(account),
-            signed_in: isOther ? nameOf(other.account) : null
+            signed_in: isOther ? nameOf(other.account) : null,
+            // Who has a password has accepted the invitation, and may have a second factor.
+            providers: account.password === null ? providers : []
           })
         }
         if (isOther && !replace) {
@@ -187,7 +176,9 @@ export const layer = ({ isOwn, mayBeInsecure }: { readonly isOwn: boolean; reado
       })
 
       /** So that nobody who has no account meets a form for one. */
-      const ask = Effect.map(accounts.exist, (exist) => HttpServerResponse.jsonUnsafe({ accounts: exist, own: isOwn }))
+      const ask = Effect.map(accounts.exist, (exist) =>
+        HttpServerResponse.jsonUnsafe({ accounts: exist, own: isOwn, providers })
+      )
 
       yield* router.add("GET", signInPath, ask)
       yield* router.add("POST", signInPath, open)

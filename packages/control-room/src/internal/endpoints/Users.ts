@@ -15,6 +15,7 @@ import { PublicUrl } from "../settings/PublicUrl.ts"
 import { Accounts } from "../store/access/Accounts.ts"
 import { AccountSessions } from "../store/access/AccountSessions.ts"
 import { ApiKeys } from "../store/access/ApiKeys.ts"
+import { Identities } from "../store/access/Identities.ts"
 import { type Member, Memberships } from "../store/access/Memberships.ts"
 import { Workspaces } from "../store/access/Workspaces.ts"
 import { Database } from "../store/database/Database.ts"
@@ -35,6 +36,7 @@ const view = (member: Member): User => ({
   role: member.role,
   manages_room: member.manages_room,
   second_factor: member.totp_secret !== null,
+  sign_in_provider: member.provider,
   created_at: member.created_at,
   last_sign_in_at: member.last_sign_in_at
 })
@@ -50,6 +52,7 @@ export const layer = Endpoints.group(
     const accounts = yield* Accounts
     const memberships = yield* Memberships
     const sessions = yield* AccountSessions
+    const identities = yield* Identities
     const keys = yield* ApiKeys
     const workspaces = yield* Workspaces
     const publicUrl = yield* PublicUrl
@@ -151,8 +154,10 @@ export const layer = Endpoints.group(
         yield* memberships.put(workspace, account.id, role)
         if (yield* workspaces.requiresSecondFactor(workspace)) yield* sessions.endWithoutFactor(workspace)
         yield* memberships.changed
-        const member = { ...account, role }
-        return { ...view(member), link: mayLink ? yield* linkFor(member) : null }
+        const member = (yield* memberships.find(workspace, account.id)) ?? { ...account, role, provider: null }
+        // Who signs in with a provider needs none.
+        const link = mayLink && member.provider === null ? yield* linkFor(member) : null
+        return { ...view(member), link }
       }, transaction),
       updateUser: Effect.fnUntraced(function* ({ params, payload }) {
         const workspace = params.workspace_id
@@ -176,6 +181,7 @@ export const layer = Endpoints.group(
           yield* sessions.voidLink(member.id)
           yield* sessions.end(member.id, { except: null })
         }
+        if (disabled === false) yield* identities.touch(member.id)
         if (Object.keys(values).length > 0) yield* accounts.update(member.id, values)
         yield* memberships.changed
         return view(yield* find(params))

@@ -14,6 +14,7 @@ import * as Chunks from "../store/database/Chunks.ts"
 import { Assistants } from "../store/workers/Assistants.ts"
 import { AccountSessions } from "../store/access/AccountSessions.ts"
 import { ConsoleSessions } from "../store/access/ConsoleSessions.ts"
+import { ProviderSignIns } from "../store/access/ProviderSignIns.ts"
 import { AuditChain } from "../store/audit/AuditChain.ts"
 import { SignInPauses } from "../store/access/SignInPauses.ts"
 import { BulkOperations } from "../store/room/BulkOperations.ts"
@@ -65,6 +66,7 @@ export class Retention extends Context.Service<
         const sessions = yield* ConsoleSessions
         const accountSessions = yield* AccountSessions
         const signInPauses = yield* SignInPauses
+        const providerSignIns = yield* ProviderSignIns
         const failures = yield* Failures
         const bulkOperations = yield* BulkOperations
         const nodes = yield* Nodes
@@ -108,6 +110,7 @@ export class Retention extends Context.Service<
           yield* Chunks.sweep(sessions.sweep)
           yield* Chunks.sweep(accountSessions.sweep)
           yield* Chunks.sweep(signInPauses.sweep)
+          yield* Chunks.sweep(providerSignIns.sweep)
           yield* nodes.sweep
           yield* Chunks.sweep(blocked.sweep)
           yield* Chunks.sweep((limit) => groups.sweepLinkTokens(cutoff, limit))

@@ -3,6 +3,7 @@ import { address, check, listOf, matching, type Rule, text, time, whole } from "
 import * as Option from "effect/Option"
 import type { ServiceOptions, StorageOptions } from "../../Options.ts"
 import { networkOf } from "../edge/ClientAddress.ts"
+import { checkProviders } from "../settings/ProviderRules.ts"
 
 const origin = matching(
   /^(\*|https?:\/\/[^\s/,]+)$/i,
@@ -36,11 +37,13 @@ export const checkService = (of: string, options: ServiceOptions): void => {
     ...addresses,
     retainRuns: time,
     retainAudit: time,
+    providerStale: time,
     cors: listOf(origin),
     allowedHosts: listOf(host),
     trustedProxies: listOf(network)
   })
-  const { rateLimit } = options
+  const { providers = [], publicUrl, rateLimit } = options
+  checkProviders(of, providers, publicUrl)
   if (rateLimit) check(of, rateLimit, { perSecond: whole(1), burst: whole(1) }, "rateLimit.")
 }
 

@@ -22,8 +22,12 @@ import * as Cors from "../edge/Cors.ts"
 import * as Edge from "../edge/Edge.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
 import * as FlowRoutes from "../edge/FlowRoutes.ts"
+import { AccountEntry } from "../edge/AccountEntry.ts"
 import * as AccountRoutes from "../edge/AccountRoutes.ts"
 import { Idempotency } from "../edge/Idempotency.ts"
+import { ProviderAccounts } from "../edge/ProviderAccounts.ts"
+import * as ProviderRoutes from "../edge/ProviderRoutes.ts"
+import { Providers } from "../providers/Providers.ts"
 import { SessionViews } from "../edge/SessionViews.ts"
 import * as SignInRoutes from "../edge/SignInRoutes.ts"
 import { SignIn } from "../edge/SignIn.ts"
@@ -80,6 +84,7 @@ import { Retention } from "../runs/Retention.ts"
 import * as AuditLinks from "../runs/AuditLinks.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Scheduler } from "../runs/Scheduler.ts"
+import { StaleAccounts } from "../runs/StaleAccounts.ts"
 import { TriggerStarts } from "../runs/TriggerStarts.ts"
 import { WorkSignal } from "../runs/WorkSignal.ts"
 import { StorageHealth } from "../storage/StorageHealth.ts"
@@ -96,6 +101,7 @@ type Routed = Pick<
   | "flows"
   | "insecureSignIn"
   | "metrics"
+  | "providers"
   | "rateLimit"
   | "signIn"
   | "trustedProxies"
@@ -145,6 +151,7 @@ const routes = ({
   flows,
   insecureSignIn = false,
   metrics = false,
+  providers,
   signIn
 }: Routed) =>
   Layer.mergeAll(
@@ -160,8 +167,12 @@ const routes = ({
     Layer.mergeAll(
       ConsoleRoutes.layer({ mayUseKeys: consoleKeys }),
       SignInRoutes.layer({ mayBeInsecure: insecureSignIn, isOwn: signIn === "own" }),
+      ProviderRoutes.layer,
       AccountRoutes.layer
-    ).pipe(Layer.provide([SignIn.layer, SessionViews.layer])),
+    ).pipe(
+      Layer.provide([AccountEntry.layer, ProviderAccounts.layer, Providers.layer(providers), SessionViews.layer]),
+      Layer.provide(SignIn.layer)
+    ),
     ConsoleFiles.layer,
     console === undefined ? Layer.empty : ConsolePages.layer(console),
     Hooks.layer,
@@ -191,7 +202,11 @@ const sayPaused = Layer.effectDiscard(
 )
 
 /** Runs, deliveries, packages that follow a branch and retention, with their background loops. */
-export const running = ({ retainAudit, retainRuns }: Pick<ServiceOptions, "retainAudit" | "retainRuns">) =>
+export const running = ({
+  providerStale,
+  retainAudit,
+  retainRuns
+}: Pick<ServiceOptions, "providerStale" | "retainAudit" | "retainRuns">) =>
   Layer.mergeAll(
     Runs.layerTicking,
     AuditLinks.layerTicking,
@@ -203,7 +218,8 @@ export const running = ({ retainAudit, retainRuns }: Pick<ServiceOptions, "retai
     sayPaused,
     AlertSender.layerRunning,
     Alerter.layerTicking,
-    Layer.provide(Retention.layerTicking, Retention.layer(retainRuns, retainAudit))
+    Layer.provide(Retention.layerTicking, Retention.layer(retainRuns, retainAudit)),
+    Layer.provide(StaleAccounts.layerTicking, StaleAccounts.layer(providerStale))
   ).pipe(
     Layer.provideMerge(
       Layer.mergeAll(

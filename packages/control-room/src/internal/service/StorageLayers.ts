@@ -28,6 +28,8 @@ import { AccountSessions } from "../store/access/AccountSessions.ts"
 import { AuthorizationChanges } from "../store/access/AuthorizationChanges.ts"
 import { ApiKeys } from "../store/access/ApiKeys.ts"
 import { ConsoleSessions } from "../store/access/ConsoleSessions.ts"
+import { Identities } from "../store/access/Identities.ts"
+import { ProviderSignIns } from "../store/access/ProviderSignIns.ts"
 import { IdempotencyRecords } from "../store/access/IdempotencyRecords.ts"
 import { Memberships } from "../store/access/Memberships.ts"
 import { SignInPauses } from "../store/access/SignInPauses.ts"
@@ -88,6 +90,8 @@ const access = Layer.mergeAll(
 
 const repositories = Layer.mergeAll(
   access,
+  Identities.layer,
+  ProviderSignIns.layer,
   SignInPauses.layer,
   IdempotencyRecords.layer,
   Workspaces.layer,

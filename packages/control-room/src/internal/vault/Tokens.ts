@@ -14,6 +14,7 @@ const kinds = {
   session: "sbs",
   userSession: "sbu",
   accountLink: "sbi",
+  providerSignIn: "sbp",
   hook: "sbh"
 } as const
 export type TokenKind = keyof typeof kinds
@@ -40,7 +41,7 @@ export const make = (kind: TokenKind, id: string): { readonly token: string; rea
 
 /** Null when the text is not a token of a control room. */
 export const parse = (text: string): Token | null => {
-  const match = /^(sb[kwraltsuih])_([0-9a-f-]{36})_([A-Za-z0-9_-]{43})$/.exec(text)
+  const match = /^(sb[kwraltsuiph])_([0-9a-f-]{36})_([A-Za-z0-9_-]{43})$/.exec(text)
   if (match === null) return null
   const [, prefix, id = "", secret = ""] = match
   const kind = kindOf.get(prefix ?? "")

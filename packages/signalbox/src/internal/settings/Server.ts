@@ -170,6 +170,25 @@ export const server = {
     schema: Switch,
     default: false
   }),
+  providers: setting({
+    flag: "providers",
+    variable: "SIGNALBOX_PROVIDERS",
+    description: "A JSON file of the providers of OpenID Connect with which people sign in",
+    metavar: "FILE",
+    schema: Schema.NonEmptyString,
+    default: null,
+    fallback: "none"
+  }),
+  providerStale: setting({
+    flag: "provider-stale",
+    variable: "SIGNALBOX_PROVIDER_STALE",
+    description: "Disable an account that signs in with a provider alone after this time without a sign-in",
+    metavar: "DURATION",
+    schema: Age,
+    default: Duration.days(30),
+    fallback: "30 days",
+    show: Duration.format
+  }),
   metrics: setting({
     flag: "metrics",
     variable: "SIGNALBOX_METRICS",

@@ -62,6 +62,7 @@ export const people = {
 
 export const account = {
   subtitle: "Your account in this control room",
+  byProvider: "You sign in with a provider, where your password and its second factor are.",
   password: "Password",
   changePassword: "Change password",
   current: "Current password",

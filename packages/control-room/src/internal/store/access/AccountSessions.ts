@@ -2,7 +2,7 @@
 import type { Permission } from "@signalbox/api/contract/Authorization"
 import { UserId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { UserSession } from "@signalbox/api/contract/Users"
-import { flag, id, nullable, queryOne, Table, text } from "@signalbox/sql/Table"
+import { flag, id, nullable, query, queryOne, Table, text } from "@signalbox/sql/Table"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -21,7 +21,9 @@ const sessionTable = Table("account_session", {
   last_used_at: text,
   expires_at: text,
   address: nullable(text),
-  browser: text
+  browser: text,
+  /** The provider that its person has signed in with; null: none. */
+  provider: nullable(text)
 })
 
 const linkTable = Table("account_link", {
@@ -53,6 +55,8 @@ export interface AccountSession {
   /** Empty where the account is no member. */
   readonly permissions: ReadonlySet<Permission>
   readonly expiresAt: string
+  /** The provider that its person has signed in with; null: none. */
+  readonly provider: string | null
 }
 
 const view = (row: typeof sessionRow.Type): AccountSession => {
@@ -67,7 +71,8 @@ const view = (row: typeof sessionRow.Type): AccountSession => {
       manages_room: row.manages_room
     },
     permissions: row.manages_room && held.size > 0 ? new Set([...held, "Room.manage"]) : held,
-    expiresAt: row.expires_at
+    expiresAt: row.expires_at,
+    provider: row.provider
   }
 }
 
@@ -79,7 +84,7 @@ export class AccountSessions extends Context.Service<
     /** Opens a session; its text is returned only here. */
     readonly open: (
       account: UserId,
-      from: { readonly address: string | null; readonly browser: string }
+      from: { readonly address: string | null; readonly browser: string; readonly provider?: string | undefined }
     ) => Effect.Effect<string>
     /**
      * The session of a token, with what it may do in the workspace; null when it is unknown or has ended, or its account is disabled.
@@ -91,6 +96,8 @@ export class AccountSessions extends Context.Service<
       isUse: boolean
     ) => Effect.Effect<AccountSession | null>
     readonly close: (token: Tokens.Token) => Effect.Effect<void>
+    /** Ends the session of this id, which the browser replaces by another. */
+    readonly replace: (id: string) => Effect.Effect<void>
     readonly list: (account: UserId, page: PageRequest) => Effect.Effect<Rows<UserSession>>
     /** Ends the sessions of an account: one, or all but one. */
     readonly end: (
@@ -109,6 +116,8 @@ export class AccountSessions extends Context.Service<
     /** Uses a link up; false when it is unknown, used or expired. Of two at the same moment one gets true. */
     readonly useLink: (link: Tokens.Token) => Effect.Effect<boolean>
     readonly voidLink: (account: UserId) => Effect.Effect<void>
+    /** Uses up the link of this id, which was opened before; false when it was used or replaced since, or has expired. */
+    readonly useOpenedLink: (account: UserId, link: string) => Effect.Effect<boolean>
     /** Deletes up to this many sessions and links that have expired, and returns how many it deleted. */
     readonly sweep: (limit: number) => Effect.Effect<number>
   }
@@ -141,7 +150,7 @@ export class AccountSessions extends Context.Service<
         )
 
       return AccountSessions.of({
-        open: Effect.fnUntraced(function* (account, { address, browser }) {
+        open: Effect.fnUntraced(function* (account, { address, browser, provider }) {
           const id = yield* newId
           const { hash, token } = Tokens.make("userSession", id)
           const now = yield* millis
@@ -153,7 +162,8 @@ export class AccountSessions extends Context.Service<
             last_used_at: iso(now),
             expires_at: later(now, sessionLifetime),
             address,
-            browser: browser.slice(0, 255)
+            browser: browser.slice(0, 255),
+            provider: provider ?? null
           }
           yield* sql`INSERT INTO account_session ${sessionTable.insert(row)}`
           return token
@@ -174,6 +184,13 @@ export class AccountSessions extends Context.Service<
           if (row === null || !Tokens.matches(token.secret, row.secret_hash)) return
           yield* sql`DELETE FROM account_session WHERE id = ${row.id}`
           yield* changes.tell("session closed", row.account_id)
+        }, transaction),
+        replace: Effect.fnUntraced(function* (id) {
+          const [row] = yield* query(
+            sessionTable.pick("account_id"),
+            sql`DELETE FROM account_session WHERE id = ${id} RETURNING account_id`
+          )
+          if (row !== undefined) yield* changes.tell("session closed", row.account_id)
         }, transaction),
         list: (account, request) =>
           page(
@@ -222,6 +239,12 @@ export class AccountSessions extends Context.Service<
           return used.length === 1
         }),
         voidLink: (account) => Effect.asVoid(sql`DELETE FROM account_link WHERE account_id = ${account}`),
+        useOpenedLink: Effect.fnUntraced(function* (account, link) {
+          const used = yield* sql`
+            DELETE FROM account_link
+            WHERE account_id = ${account} AND id = ${link} AND expires_at > ${iso(yield* millis)} RETURNING id`
+          return used.length === 1
+        }),
         sweep: Effect.fnUntraced(function* (limit) {
           const now = iso(yield* millis)
           const sessions = yield* sql`DELETE FROM account_session WHERE id IN (

@@ -13,15 +13,19 @@ import { type Account, accountTable } from "./Accounts.ts"
 /** An account with its role in a workspace. */
 export interface Member extends Account {
   readonly role: string
+  /** A provider that the account signs in with; null: none. */
+  readonly provider: string | null
 }
 
 /** A workspace of an account. */
 export interface Membership {
   readonly workspace: { readonly id: WorkspaceId; readonly name: string }
   readonly role: string
+  /** The provider whose groups gave the role; null: a person did. */
+  readonly provider: string | null
 }
 
-const memberRow = accountTable.and({ role: text })
+const memberRow = accountTable.and({ role: text, provider: nullable(text) })
 const ofAccount = accountTable.pick(
   "login",
   "login_key",
@@ -37,7 +41,7 @@ const ofAccount = accountTable.pick(
   "totp_step",
   "subject"
 )
-const membershipRow = Row({ id: idColumn(WorkspaceId), name: text, role: text })
+const membershipRow = Row({ id: idColumn(WorkspaceId), name: text, role: text, provider: nullable(text) })
 const roleTable = Table("role", {
   workspace_id: idColumn(WorkspaceId),
   name: text,
@@ -71,8 +75,8 @@ export class Memberships extends Context.Service<
     readonly of: (account: UserId) => Effect.Effect<ReadonlyArray<Membership>>
     /** Whether a workspace of the account requires a second factor of members with a password. */
     readonly needsSecondFactor: (account: UserId) => Effect.Effect<boolean>
-    /** Gives the account this role in the workspace. */
-    readonly put: (workspace: WorkspaceId, account: UserId, role: string) => Effect.Effect<void>
+    /** Gives the account this role in the workspace. `provider`: the one whose groups give it; default: a person does. */
+    readonly put: (workspace: WorkspaceId, account: UserId, role: string, provider?: string) => Effect.Effect<void>
     readonly remove: (workspace: WorkspaceId, account: UserId) => Effect.Effect<void>
     /** The workspaces in which nobody else with this role has signed in and may. Who was invited alone may never come. */
     readonly onlyIn: (account: UserId, role: string) => Effect.Effect<ReadonlyArray<Membership["workspace"]>>
@@ -100,7 +104,8 @@ export class Memberships extends Context.Service<
       // The id is that of the membership, whose index is in this order.
       const select = sql`
         SELECT ${memberRow.columns} FROM (
-          SELECT ${ofAccount.of("account")}, membership.account_id AS id, membership.role, membership.workspace_id
+          SELECT ${ofAccount.of("account")}, membership.account_id AS id, membership.role, membership.workspace_id, (
+              SELECT max(provider) FROM account_identity WHERE account_id = account.id) AS provider
           FROM membership JOIN account ON account.id = membership.account_id) AS member`
 
       const own = (workspace: WorkspaceId, name: string) =>
@@ -118,10 +123,10 @@ export class Memberships extends Context.Service<
           query(
             membershipRow,
             sql`
-              SELECT workspace.id, workspace.name, membership.role FROM membership
+              SELECT workspace.id, workspace.name, membership.role, membership.provider FROM membership
               JOIN workspace ON workspace.id = membership.workspace_id
               WHERE account_id = ${account} ORDER BY workspace.name, workspace.id`,
-            ({ id, name, role }) => ({ workspace: { id, name }, role })
+            ({ id, name, provider, role }) => ({ workspace: { id, name }, role, provider })
           ),
         needsSecondFactor: (account) =>
           Effect.map(
@@ -130,11 +135,12 @@ export class Memberships extends Context.Service<
               WHERE account_id = ${account} AND second_factor_required = 1 LIMIT 1`,
             (rows) => rows.length > 0
           ),
-        put: Effect.fnUntraced(function* (workspace, account, role) {
-          const row = { account_id: account, workspace_id: workspace, role, created_at: yield* now }
+        put: Effect.fnUntraced(function* (workspace, account, role, provider) {
+          const by = provider ?? null
+          const row = { account_id: account, workspace_id: workspace, role, provider: by, created_at: yield* now }
           yield* sql`
             INSERT INTO membership ${sql.insert(row)}
-            ON CONFLICT (account_id, workspace_id) DO UPDATE SET role = ${role}`
+            ON CONFLICT (account_id, workspace_id) DO UPDATE SET role = ${role}, provider = ${by}`
         }),
         remove: (workspace, account) =>
           Effect.asVoid(sql`DELETE FROM membership WHERE workspace_id = ${workspace} AND account_id = ${account}`),
@@ -142,7 +148,7 @@ export class Memberships extends Context.Service<
           query(
             membershipRow,
             sql`
-              SELECT workspace.id, workspace.name, own.role FROM membership AS own
+              SELECT workspace.id, workspace.name, own.role, own.provider FROM membership AS own
               JOIN workspace ON workspace.id = own.workspace_id
               WHERE own.account_id = ${account} AND own.role = ${role} AND NOT EXISTS (
                 SELECT 1 FROM membership JOIN account ON account.id = membership.account_id

@@ -28,6 +28,8 @@ export class Workspaces extends Context.Service<
   Workspaces,
   {
     readonly get: (id: WorkspaceId) => Effect.Effect<Workspace | null>
+    /** The workspace with this id, else the oldest with this name; null: there is none. */
+    readonly named: (name: string) => Effect.Effect<Workspace | null>
     /** The oldest workspace, null in an empty database. */
     readonly first: Effect.Effect<Workspace | null>
     /** Returns the oldest workspace; the first caller creates it with this name. */
@@ -58,6 +60,14 @@ export class Workspaces extends Context.Service<
       })
       return Workspaces.of({
         get: (id) => queryOne(workspaceTable, sql`${select} WHERE id = ${id}`, view),
+        named: (name) =>
+          queryOne(
+            workspaceTable,
+            sql`
+              ${select} WHERE id = ${name} OR name = ${name}
+              ORDER BY CASE WHEN id = ${name} THEN 0 ELSE 1 END, id LIMIT 1`,
+            view
+          ),
         first,
         firstOr: Effect.fnUntraced(function* (name) {
           yield* Dialect.lockName(sql, "first workspace")

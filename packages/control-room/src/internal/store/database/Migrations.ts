@@ -27,6 +27,7 @@ import * as Needs from "./migrations/Needs.ts"
 import * as People from "./migrations/People.ts"
 import * as NodeNames from "./migrations/NodeNames.ts"
 import * as Nodes from "./migrations/Nodes.ts"
+import * as Providers from "./migrations/Providers.ts"
 import * as RefusedHooks from "./migrations/RefusedHooks.ts"
 import * as RunTraces from "./migrations/RunTraces.ts"
 import * as SecretFields from "./migrations/SecretFields.ts"
@@ -65,6 +66,7 @@ export const migrations = {
   "0053_needs": Needs.statements,
   "0054_audit": Audit.statements,
   "0055_people": People.statements,
+  "0056_providers": Providers.statements,
   "0057_secret_fields": SecretFields.statements,
   "0058_access": AccessOfPeople.statements
 }

@@ -103,7 +103,8 @@ const leftOut: ReadonlyArray<readonly [since: string, table: string]> = [
   ["0041", "node"],
   ["0055", "account_session"],
   ["0055", "account_link"],
-  ["0055", "sign_in_pause"]
+  ["0055", "sign_in_pause"],
+  ["0056", "provider_sign_in"]
 ]
 
 /**

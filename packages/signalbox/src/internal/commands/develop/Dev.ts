@@ -23,13 +23,14 @@ import { ready, serviceOptions } from "../host/Up.ts"
  */
 const serve = Effect.fnUntraced(function* (
   settings: Server.Settings,
+  service: Effect.Success<ReturnType<typeof serviceOptions>>,
   environments: EnvironmentSettings,
   json: boolean
 ) {
   const { data, workers } = settings
   const file = settings.tasks ?? "tasks.ts"
   const { changed, next } = yield* Reload.make
-  const options = { ...serviceOptions(settings), workers, environments }
+  const options = { ...service, workers, environments }
   let running = yield* Scope.make()
   yield* Effect.addFinalizer((exit) => Effect.suspend(() => Scope.close(running, exit)))
   const load = Effect.flatMap(next, (suffix) => Effect.result(TasksFile.load(file, suffix)))
@@ -61,9 +62,10 @@ export const dev = Command.make(
   Effect.fnUntraced(function* ({ json, ...given }) {
     const settings = yield* Server.read(given.settings)
     const environments = yield* Environments.read(given.environments)
-    return yield* serve(settings, environments, json).pipe(
+    const service = yield* serviceOptions(settings)
+    return yield* serve(settings, service, environments, json).pipe(
       Effect.scoped,
-      Effect.provide(layerService(serviceOptions(settings)))
+      Effect.provide(layerService(service))
     )
   })
 ).pipe(

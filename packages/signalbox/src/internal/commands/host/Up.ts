@@ -12,6 +12,7 @@ import * as Command from "effect/cli/Command"
 import { resolve } from "node:path"
 import { Embedded, layerService, layerWorkers } from "../../../Embedded.ts"
 import * as Environments from "../../settings/Environments.ts"
+import * as Providers from "../../settings/Providers.ts"
 import * as Server from "../../settings/Server.ts"
 import { flagsOf } from "../../settings/Setting.ts"
 import * as Storage from "../../settings/Storage.ts"
@@ -73,7 +74,7 @@ export const ready = (options: {
   )
 
 /** The options of the service that the settings name. */
-export const serviceOptions = (settings: Server.Settings) => {
+export const serviceOptions = Effect.fnUntraced(function* (settings: Server.Settings) {
   const { allowPrivateTargets, host, internalUrl, publicUrl, retainAudit, retainRuns } = settings
   const {
     allowedHosts,
@@ -83,6 +84,7 @@ export const serviceOptions = (settings: Server.Settings) => {
     insecureSignIn,
     metrics,
     port,
+    providerStale,
     rateLimit,
     trustedProxies
   } = settings
@@ -96,6 +98,8 @@ export const serviceOptions = (settings: Server.Settings) => {
     createWorkspaces,
     insecureSignIn,
     metrics,
+    providers: yield* Providers.read(settings),
+    providerStale,
     rateLimit,
     trustedProxies,
     ...defined({
@@ -106,7 +110,7 @@ export const serviceOptions = (settings: Server.Settings) => {
       allowPrivateTargets: allowPrivateTargets ?? undefined
     })
   }
-}
+})
 
 export const up = Command.make(
   "up",
@@ -119,7 +123,7 @@ export const up = Command.make(
     const settings = yield* Server.read(given.settings)
     const { workers } = settings
     const tasks = yield* TasksFile.load(settings.tasks)
-    const options = { ...serviceOptions(settings), console: yield* Files.read }
+    const options = { ...(yield* serviceOptions(settings)), console: yield* Files.read }
     const environments = yield* Environments.read(given.environments)
     // Ready is what serves; the workers come after it.
     const local =

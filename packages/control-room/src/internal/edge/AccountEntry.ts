@@ -1,0 +1,41 @@
+/** A person signs in, however: their session, and that they came in the audit of each workspace of theirs. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type { Account } from "../store/access/Accounts.ts"
+import { Memberships } from "../store/access/Memberships.ts"
+import { Database } from "../store/database/Database.ts"
+import * as SessionEntries from "./SessionEntries.ts"
+import { type From, SignIn } from "./SignIn.ts"
+
+export class AccountEntry extends Context.Service<
+  AccountEntry,
+  {
+    /** Opens a session of the account; returns its text. */
+    readonly enter: (
+      request: HttpServerRequest.HttpServerRequest,
+      account: Account,
+      from: From
+    ) => Effect.Effect<string>
+  }
+>()("@signalbox/control-room/edge/AccountEntry") {
+  static readonly layer = Layer.effect(
+    AccountEntry,
+    Effect.gen(function* () {
+      const memberships = yield* Memberships
+      const signIn = yield* SignIn
+      const { transaction } = yield* Database
+      const leave = yield* SessionEntries.make
+      return AccountEntry.of({
+        enter: Effect.fnUntraced(function* (request, { id }, from) {
+          const text = yield* signIn.enter(id, from)
+          for (const { workspace } of yield* memberships.of(id)) {
+            yield* leave(request, workspace.id, { type: "user", id }, text)
+          }
+          return text
+        }, transaction)
+      })
+    })
+  )
+}
