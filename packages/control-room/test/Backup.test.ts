@@ -48,6 +48,7 @@ import { BlobHolds, guarded, hold } from "../src/internal/blobs/BlobHolds.ts"
 import { withoutPassword } from "../src/internal/storage/PostgresTools.ts"
 import { PackageVersions } from "../src/internal/store/packages/PackageVersions.ts"
 import type { StorageOptions } from "../src/Options.ts"
+import { ProviderSignIns } from "../src/internal/store/access/ProviderSignIns.ts"
 import { linkOf, member, newLogin, page, signIn } from "./support/People.ts"
 import {
   layer,
@@ -272,6 +273,8 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
       const { folder, raw } = yield* Service
       const { cookie, user } = yield* member({ login: newLogin("leaver"), role: "operator" })
       const link = linkOf(yield* Users.createLink(user.id))
+      const begun = { provider: "p", state: "s", nonce: "n", verifier: "v", place: "/" }
+      yield* (yield* ProviderSignIns).begin({ ...begun, account_id: null, link_id: null, session_id: null })
       const key = yield* ApiKeys.create("revoked later", ["Processes.read_runs"])
       const text = Redacted.value(key.key)
       assert.strictEqual((yield* raw("GET", "process-runs", { key: text })).status, 200)
@@ -291,6 +294,7 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
       yield* bringKey(folder, target.data)
       yield* Effect.gen(function* () {
         const there = yield* Service
+        assert.deepStrictEqual((yield* there.rows)["provider_sign_in"], [])
         // What is named can be used: it is for who reads that to revoke it before the room is resumed.
         assert.strictEqual((yield* there.raw("GET", "process-runs", { key: text })).status, 200)
         yield* ApiKeys.remove(key.id)

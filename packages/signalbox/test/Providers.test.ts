@@ -118,7 +118,7 @@ describe("the file of providers", () => {
       const ask = (path: string) =>
         Effect.promise(() => fetch(`${origin}/console/sign-in${path}`, { redirect: "manual" }))
       const ways = yield* Effect.flatMap(ask(""), (response) => Effect.promise(() => response.json()))
-      assert.deepStrictEqual(ways, { accounts: false, providers: [{ id: "work", name: "Work" }] })
+      assert.deepStrictEqual(ways, { accounts: false, own: false, providers: [{ id: "work", name: "Work" }] })
       const begun = yield* ask("/provider/work")
       assert.strictEqual(begun.status, 303)
       assert.match(begun.headers.get("location") ?? "", new RegExp(`^${work.origin}/auth\\?`))
