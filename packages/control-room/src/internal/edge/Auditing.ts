@@ -2,7 +2,13 @@
  * Leaves an entry of the audit for requests of people and keys, by the annotation of their endpoint: what the resource was before and
  * after, as its own endpoint returns it, and what was asked for. A request that is refused, and one that is replayed, leaves none.
  */
-import { type AuditedResource, Audited, auditedResources, type AuditRule } from "@signalbox/api/contract/Auditing"
+import {
+  type AuditedResource,
+  Audited,
+  auditedResources,
+  type AuditRule,
+  resourcesOfRoom
+} from "@signalbox/api/contract/Auditing"
 import { CurrentPrincipal, type Principal } from "@signalbox/api/contract/Authorization"
 import { WithoutRecord } from "@signalbox/api/contract/IdempotencyKeys"
 import * as Context from "effect/Context"
@@ -14,7 +20,14 @@ import type * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { Fields } from "../engine/AuditChanges.ts"
-import { type Actor, AuditEntries, EntryOfRequest, type NewEntry, type Origin } from "../store/audit/AuditEntries.ts"
+import {
+  type Actor,
+  AuditEntries,
+  EntryOfRequest,
+  type NewEntry,
+  type Origin,
+  roomChain
+} from "../store/audit/AuditEntries.ts"
 import { Database } from "../store/database/Database.ts"
 import { ClientAddress } from "./ClientAddress.ts"
 import type { Failure } from "./Failures.ts"
@@ -49,6 +62,14 @@ const idIn = (type: AuditedResource, answered: Fields) =>
   textOf(answered["id"]) ??
   textOf(fieldsOf(answered[type])?.["id"]) ??
   (type === "secret" ? textOf(answered["name"]) : null)
+
+/** The entry of the room for what belongs to it, which says in which workspace it was asked for. */
+const inRoom = (entry: NewEntry): NewEntry => {
+  const where = { workspace_id: entry.workspaceId }
+  return entry.after === null
+    ? { ...entry, workspaceId: roomChain, before: { ...entry.before, ...where } }
+    : { ...entry, workspaceId: roomChain, after: { ...entry.after, ...where } }
+}
 
 /** The fields of a response: of one that is encoded already, its id. */
 const ofResponse = (value: unknown): Fields => {
@@ -143,7 +164,9 @@ export class Auditing extends Context.Service<
           // It was carried out, and there was nothing to do.
           if (answered["started"] === false || answered["accepted"] === false) return result
           const now = yield* view
-          yield* write(entryOf(now === null ? answered : {}, now))
+          const entry = entryOf(now === null ? answered : {}, now)
+          yield* write(entry)
+          if (resourcesOfRoom.has(type)) yield* write(inRoom(entry))
           return result
         })
       }

@@ -12,6 +12,7 @@ import { PublicUrl } from "../settings/PublicUrl.ts"
 import { type Account, Accounts } from "../store/access/Accounts.ts"
 import { AccountSessions } from "../store/access/AccountSessions.ts"
 import { Memberships } from "../store/access/Memberships.ts"
+import { EntryOfRequest, roomChain } from "../store/audit/AuditEntries.ts"
 import { Database } from "../store/database/Database.ts"
 import * as Tokens from "../vault/Tokens.ts"
 import { ClientAddress } from "./ClientAddress.ts"
@@ -94,7 +95,7 @@ export const layer = ({ isOwn, mayBeInsecure }: { readonly isOwn: boolean; reado
       const attempts = yield* SignInAttempts.make
       const memberships = yield* Memberships
       const { transaction } = yield* Database
-      const leave = yield* SessionEntries.make
+      const entries = yield* SessionEntries.make
 
       /** Refuses pages of others, and passwords that anybody on the way can read. */
       const guard = Effect.fnUntraced(function* (request: Request) {
@@ -108,11 +109,12 @@ export const layer = ({ isOwn, mayBeInsecure }: { readonly isOwn: boolean; reado
         return yield* refuse(403, "FORBIDDEN", `passwords are not accepted over plain http: ${remedy}`)
       })
 
-      /** A new session, with an entry in the audit of each workspace that it may act in. */
+      /** A new session, with an entry in the audit of the room and of each workspace that it may act in. */
       const entered = Effect.fnUntraced(function* (request: Request, { id }: Account) {
         const text = yield* signIn.enter(id, fromOf(request, { clients, isKnown: true }))
-        for (const { workspace } of yield* memberships.of(id)) {
-          yield* leave(request, workspace.id, { type: "user", id }, text)
+        const workspaces = (yield* memberships.of(id)).map(({ workspace }) => workspace.id)
+        for (const chain of [roomChain, ...workspaces]) {
+          yield* entries.opened(request, chain, { type: "user", id }, text)
         }
         return text
       }, transaction)
@@ -180,7 +182,11 @@ export const layer = ({ isOwn, mayBeInsecure }: { readonly isOwn: boolean; reado
           const message = `${nameOf(other.account)} is signed in in this browser; send replace: true to sign in as ${account.login}`
           return yield* refuse(409, "CONFLICT", message)
         }
-        yield* signIn.setPasswordBy(token, account, password)
+        yield* Effect.provideService(
+          signIn.setPasswordBy(token, account, password),
+          EntryOfRequest,
+          entries.changed(request, account, null, "choosePassword")
+        )
         // A link replaces the password alone, or whoever has one gets past the second factor.
         if (account.totp_secret !== null) return HttpServerResponse.jsonUnsafe({ code_needed: true })
         return yield* enterOrEnrol(request, account, {})
