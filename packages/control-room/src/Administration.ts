@@ -307,7 +307,7 @@ export const check = (
     })
   )
 
-/** Returns the ends of the audit of each workspace, to be stored elsewhere. May run beside the service. */
+/** Returns the ends of the audit of each workspace and of the room, to be stored elsewhere. May run beside the service. */
 export const auditHeads = (options: StorageOptions) =>
   Effect.flatMap(AuditReading, ({ heads }) => heads).pipe(
     Effect.provide(Opening.layerReading(options), { local: true })

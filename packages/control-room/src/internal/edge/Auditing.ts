@@ -15,10 +15,12 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
+import * as SchemaAST from "effect/SchemaAST"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Fields } from "../engine/AuditChanges.ts"
 import {
   type Actor,
@@ -28,6 +30,8 @@ import {
   type Origin,
   roomChain
 } from "../store/audit/AuditEntries.ts"
+import { ApiKeys } from "../store/access/ApiKeys.ts"
+import { Memberships } from "../store/access/Memberships.ts"
 import { Database } from "../store/database/Database.ts"
 import { ClientAddress } from "./ClientAddress.ts"
 import type { Failure } from "./Failures.ts"
@@ -63,6 +67,22 @@ const idIn = (type: AuditedResource, answered: Fields) =>
   textOf(fieldsOf(answered[type])?.["id"]) ??
   (type === "secret" ? textOf(answered["name"]) : null)
 
+/** Whether all members of a body are declared. */
+const isDeclared = (ast: SchemaAST.AST): boolean => {
+  switch (ast._tag) {
+    case "Objects":
+      return ast.indexSignatures.length === 0
+    case "Union":
+      return ast.types.every(isDeclared)
+    default:
+      return ast._tag === "Undefined"
+  }
+}
+
+/** Whether the body as a whole is the payload of a work item: members of any name, which is content too. */
+const isPayload = ({ payload }: HttpApiEndpoint.Top): boolean =>
+  [...payload.values()].some(({ schemas }) => !schemas.every(({ ast }) => isDeclared(SchemaAST.toEncoded(ast))))
+
 /** The entry of the room for what belongs to it, which says in which workspace it was asked for. */
 const inRoom = (entry: NewEntry): NewEntry => {
   const where = { workspace_id: entry.workspaceId }
@@ -78,6 +98,10 @@ const ofResponse = (value: unknown): Fields => {
   const id = /"id":"([^"\\]+)"/.exec(Buffer.from(value.body.body).toString("utf8", 0, 1000))?.[1]
   return id === undefined ? {} : { id }
 }
+
+type OwnReads = Partial<
+  Record<AuditedResource, (workspace: WorkspaceId, id: string) => Effect.Effect<object | null>>
+>
 
 export class Auditing extends Context.Service<
   Auditing,
@@ -102,6 +126,17 @@ export class Auditing extends Context.Service<
       const { lockResource, write } = yield* AuditEntries
       const { transaction } = yield* Database
       const { address } = yield* ClientAddress
+      const keys = yield* ApiKeys
+      const memberships = yield* Memberships
+
+      /** How what has no endpoint of its own is read, by its id. */
+      const ownReads: OwnReads = {
+        api_key: (workspace, id) => keys.find(workspace, id),
+        role: (workspace, name) =>
+          Effect.map(memberships.permissionsOfRole(workspace, name), (held) =>
+            held === null ? null : { name, permissions: [...held] }
+          )
+      }
 
       const originOf = (request: HttpServerRequest.HttpServerRequest, principal: Principal) =>
         Effect.map(ResponseHeaders, (headers): Origin => ({
@@ -119,25 +154,34 @@ export class Auditing extends Context.Service<
         const { id: parameter } = auditedResources[type]
         const isOfOne = parameter !== null && endpoint.path.includes(`:${parameter}`)
         const isRead = endpoint.method === "GET"
-        const read = isOfOne && !isRead ? reading : undefined
+        const ownRead = ownReads[type]
+        const asPayload = isPayload(endpoint)
         const waits = Context.get(endpoint.annotations, WithoutRecord)
         return Effect.fnUntraced(function* (input: Input, principal: Principal, actor: Actor) {
-          const id = parameter === null ? null : textOf(input.params?.[parameter])
+          const { [parameter ?? ""]: given, workspace_id: _, ...among } = input.params ?? {}
+          const id = textOf(given)
+          const read =
+            id === null || !isOfOne || isRead
+              ? undefined
+              : ownRead === undefined
+                ? reading?.(input)
+                : ownRead(principal.workspaceId, id)
           // A secret that does not open, for example, can be deleted all the same.
           const view: Effect.Effect<Fields | null, never, CurrentPrincipal | HttpRouter.Provided> =
             read === undefined
               ? Effect.succeed(null)
-              : Effect.matchCause(read(input), { onFailure: () => null, onSuccess: fieldsOf })
+              : Effect.matchCause(read, { onFailure: () => null, onSuccess: fieldsOf })
           // The fields before are those that the handler finds, so no other request may change them in between.
           if (read !== undefined && !waits) yield* lockResource(principal.workspaceId, type, id)
           const before = yield* view
           const origin = yield* originOf(input.request, principal)
-          const asked =
-            fieldsOf(isRead ? input.query : input.payload) ??
-            (input.payload === undefined ? {} : { payload: input.payload })
-          const isDeleted = endpoint.method === "DELETE" && endpoint.path.endsWith(`:${parameter}`)
+          const body = isRead ? input.query : input.payload
+          const members = asPayload ? null : fieldsOf(body)
+          const asked: Fields = { ...among, ...(members ?? (body === undefined ? {} : { payload: body })) }
           const entryOf = (answered: Fields, now: Fields | null): NewEntry => {
-            const after = isDeleted && read !== undefined ? null : { ...asked, ...answered, ...now }
+            // What is gone cannot be read any more. What was asked for says more than what the response repeats of it.
+            const isGone = endpoint.method === "DELETE" && read !== undefined && now === null
+            const after = isGone ? null : { ...answered, ...asked, ...now }
             return {
               workspaceId: principal.workspaceId,
               actor,
