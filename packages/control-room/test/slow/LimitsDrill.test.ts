@@ -23,7 +23,7 @@ import { layer, Service } from "../support/Service.ts"
 const keys = 50
 const workers = 4
 const items = sized(240, 10_000)
-const runsAtOnce = 4
+const runsAtOnce = sized(4, 8)
 const ofStep = 1
 const ofProcess = 2
 const kills = sized(6, 200)
