@@ -38,7 +38,16 @@ export interface Filter {
 /** Which entries, and which page of them. */
 export interface PageFilter extends Filter, ListOptions {}
 
-const filterNames = { chain: 1, actor: 1, action: 1, resourceType: 1, resource: 1, from: 1, until: 1, limit: 1 } as const
+const filterNames = {
+  chain: 1,
+  actor: 1,
+  action: 1,
+  resourceType: 1,
+  resource: 1,
+  from: 1,
+  until: 1,
+  limit: 1
+} as const
 const streamed = names<Filter>("filter", filterNames)
 const listed = names<PageFilter>("filter", { ...filterNames, cursor: 1 })
 

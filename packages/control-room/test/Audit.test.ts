@@ -31,8 +31,7 @@ const about = (resource: string) =>
   )
 
 /** The cookie of a session of the console that a key opens. */
-const sessionOf = (key: string) =>
-  Effect.map(page("POST", "/console/session", { key }), (opened) => cookiesOf(opened))
+const sessionOf = (key: string) => Effect.map(page("POST", "/console/session", { key }), (opened) => cookiesOf(opened))
 
 /** The endpoints that leave entries of people alone. */
 const itemEndpoints = endpoints

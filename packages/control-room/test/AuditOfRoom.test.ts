@@ -82,7 +82,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the audit
       const key = yield* makeKey(["Audit.read_audit"])
       for (const path of ["audit?chain=room", "audit/export?chain=room"]) {
         assertError(yield* raw("GET", path, { key }), 403, "FORBIDDEN", /operates it.*Room\.manage/)
-        assert.strictEqual((yield* raw("GET", path, { key: yield* makeKey(["Audit.read_audit", "Room.manage"]) })).status, 200)
+        assert.strictEqual(
+          (yield* raw("GET", path, { key: yield* makeKey(["Audit.read_audit", "Room.manage"]) })).status,
+          200
+        )
       }
       assertError(yield* raw("GET", "audit?chain=other"), 400, "INVALID_REQUEST", /chain/)
       const first = yield* Audit.list({ limit: 1 })

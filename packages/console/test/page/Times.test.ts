@@ -59,7 +59,7 @@ describe("a step that is edited", () => {
       retry: { max_attempts: 3, delay_seconds: 5 },
       timeout_seconds: 60,
       concurrency: { key: "/customer", limit: 2 },
-      rate: { limit: 100, per: "hour" },
+      rate: { limit: 100, per: "hour" as const },
       env: { A: "b" },
       pause_after_failures: 9
     }

@@ -245,7 +245,11 @@ withLayer(Layer.provideMerge(AuditReading.layer, database), { excludeTestService
         )
         const name = `${new Date(minute).toISOString().slice(0, 16)}Z`
         assert.sameDeepMembers(
-          rows.map(({ address, changes, resource }) => [resource.name, address !== null, changes.map(({ after }) => after)]),
+          rows.map(({ address, changes, resource }) => [
+            resource.name,
+            address !== null,
+            changes.map(({ after }) => after)
+          ]),
           [
             ["ada", true, [2, name]],
             [null, false, [1, name]]

@@ -31,9 +31,7 @@ const memberOf = (value: Schema.Json, name: PropertyKey): Schema.Json | undefine
 /** Whether a value is of this member of a union, by the texts that tell them apart. */
 const isOf = (ast: SchemaAST.AST, value: Schema.Json): boolean =>
   ast._tag !== "Objects" ||
-  ast.propertySignatures.every(
-    ({ name, type }) => type._tag !== "Literal" || type.literal === memberOf(value, name)
-  )
+  ast.propertySignatures.every(({ name, type }) => type._tag !== "Literal" || type.literal === memberOf(value, name))
 
 /** The secrets and the content of a value of this schema. */
 export const secretsOf = (ast: SchemaAST.AST, value: Schema.Json | undefined): ReadonlyArray<string> => {

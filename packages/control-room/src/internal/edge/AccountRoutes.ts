@@ -119,14 +119,12 @@ export const layer = HttpRouter.use(
       const { account, request, session } = yield* own
       const { code, pending } = yield* confirmIn(request)
       if (account.totp_secret !== null) return yield* refuse(409, "CONFLICT", "the account has a second factor already")
-      const made = yield* secondFactor
-        .confirm(account, pending, code)
-        .pipe(
-          Effect.tap((codes) =>
-            codes === null ? Effect.void : entries.changed(request, account, session, "addSecondFactor")
-          ),
-          transaction
-        )
+      const made = yield* secondFactor.confirm(account, pending, code).pipe(
+        Effect.tap((codes) =>
+          codes === null ? Effect.void : entries.changed(request, account, session, "addSecondFactor")
+        ),
+        transaction
+      )
       const codes = made ?? (yield* wrongFirstCode())
       return yield* renewed(request, account, { recovery_codes: codes })
     })

@@ -99,9 +99,7 @@ const ofResponse = (value: unknown): Fields => {
   return id === undefined ? {} : { id }
 }
 
-type OwnReads = Partial<
-  Record<AuditedResource, (workspace: WorkspaceId, id: string) => Effect.Effect<object | null>>
->
+type OwnReads = Partial<Record<AuditedResource, (workspace: WorkspaceId, id: string) => Effect.Effect<object | null>>>
 
 export class Auditing extends Context.Service<
   Auditing,

@@ -58,16 +58,13 @@ export const layer = Endpoints.group(
         const chain = yield* chainOf(params.workspace_id, query)
         const filter = filterOf(query)
         const part = (after: string | null) =>
-          Effect.map(
-            list(chain, filter, { after, limit: pageSize }, "oldest first"),
-            ({ hasMore, rows }) => {
-              // What has no number yet is in the next export.
-              const linked = rows.filter(({ number }) => number !== null)
-              const lines = linked.map((entry: AuditEntry) => `${JSON.stringify(entry)}\n`)
-              const next = hasMore ? Option.fromNullishOr(rows.at(-1)?.id) : Option.none<string>()
-              return [lines.length === 0 ? [] : [lines.join("")], next] as const
-            }
-          )
+          Effect.map(list(chain, filter, { after, limit: pageSize }, "oldest first"), ({ hasMore, rows }) => {
+            // What has no number yet is in the next export.
+            const linked = rows.filter(({ number }) => number !== null)
+            const lines = linked.map((entry: AuditEntry) => `${JSON.stringify(entry)}\n`)
+            const next = hasMore ? Option.fromNullishOr(rows.at(-1)?.id) : Option.none<string>()
+            return [lines.length === 0 ? [] : [lines.join("")], next] as const
+          })
         return HttpServerResponse.stream(Stream.encodeText(Stream.paginate<string | null, string>(null, part)), {
           contentType: "application/x-ndjson",
           headers: { "content-disposition": 'attachment; filename="audit.ndjson"' }

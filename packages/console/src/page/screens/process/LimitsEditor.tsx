@@ -17,7 +17,7 @@ export const LimitsEditor = ({
       hint={text.processes.limitKeyHint}
       value={draft[name]}
       onValue={set(name)}
-      placeholder="/customer"
+      placeholder={text.processes.limitKeyExample}
       maxLength={1024}
       autocomplete="off"
     />

@@ -105,6 +105,7 @@ export const processes = {
   limitAtOnce: "Items at a time",
   limitHint: "Empty: no limit",
   limitKey: "Counted for each",
+  limitKeyExample: "/customer",
   limitKeyHint: "JSON pointer into the payload; empty: all items together",
   limitRate: "Attempts in a period",
   limitPer: "Period",

@@ -64,7 +64,10 @@ const list = Command.make(
   Command.withDescription("Lists who changed what, newest first"),
   Command.withExamples([
     { command: "signalbox audit list --type secret", description: "List changes of secrets" },
-    { command: "signalbox audit list --from 2026-11-01T00:00:00Z --json", description: "Print a line of JSON for each" },
+    {
+      command: "signalbox audit list --from 2026-11-01T00:00:00Z --json",
+      description: "Print a line of JSON for each"
+    },
     { command: "signalbox audit list --room --action refuseSignIn", description: "List refused sign-ins" }
   ])
 )
