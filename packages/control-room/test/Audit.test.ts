@@ -159,8 +159,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the audit
       const made = yield* ApiKeys.create("ci", ["Processes.read_runs"])
       yield* ApiKeys.remove(made.id)
       assert.deepStrictEqual(yield* about(made.id), [
-        "deleteApiKey name permissions",
-        "createApiKey name permissions key"
+        "deleteApiKey name permissions created_by",
+        "createApiKey name permissions created_by key"
       ])
       yield* Roles.put("clerk", ["Processes.read_runs"])
       yield* Roles.put("clerk", ["Processes.read_work_items"])

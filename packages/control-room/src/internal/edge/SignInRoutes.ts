@@ -140,7 +140,13 @@ export const layer = ({ isOwn, mayBeInsecure }: { readonly isOwn: boolean; reado
         const enrolment = yield* signIn.enrolment(account)
         if (enrolment === null) return yield* enter(request, account)
         if (code === undefined || pending === undefined) return HttpServerResponse.jsonUnsafe({ enrol: enrolment })
-        const codes = (yield* secondFactor.confirm(account, pending, code)) ?? (yield* wrongFirstCode())
+        const made = yield* secondFactor.confirm(account, pending, code).pipe(
+          Effect.tap((codes) =>
+            codes === null ? Effect.void : entries.changed(request, account, null, "addSecondFactor")
+          ),
+          transaction
+        )
+        const codes = made ?? (yield* wrongFirstCode())
         return yield* enter(request, account, { recovery_codes: codes })
       })
 
