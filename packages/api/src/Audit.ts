@@ -9,7 +9,7 @@ import { names, refusing, refusingStream } from "./internal/calls/Known.ts"
 import { inWorkspace, pages, returning } from "./internal/calls/Workspace.ts"
 import type { List, ListOptions } from "./ListOptions.ts"
 
-export type { AuditActorType, AuditChange, AuditEntry, AuditHead } from "./contract/Audit.ts"
+export type { AuditActorType, AuditChainName, AuditChange, AuditEntry, AuditHead } from "./contract/Audit.ts"
 
 const call = {
   list: returning<Page<contract.AuditEntry>, InvalidRequest>()(inWorkspace(contract.list))
@@ -17,6 +17,8 @@ const call = {
 
 /** Which entries: those to which all of these apply. */
 export interface Filter {
+  /** Default: `workspace`. Of the room: its accounts, sign-ins, workspaces and restores; needs `Room.manage`. */
+  readonly chain?: contract.AuditChainName | undefined
   /** The id of the key or person. */
   readonly actor?: string | undefined
   /** The name of an operation, such as `updateProcess`. */
@@ -36,7 +38,16 @@ export interface Filter {
 /** Which entries, and which page of them. */
 export interface PageFilter extends Filter, ListOptions {}
 
-const filterNames = { actor: 1, action: 1, resourceType: 1, resource: 1, from: 1, until: 1, limit: 1 } as const
+const filterNames = {
+  chain: 1,
+  actor: 1,
+  action: 1,
+  resourceType: 1,
+  resource: 1,
+  from: 1,
+  until: 1,
+  limit: 1
+} as const
 const streamed = names<Filter>("filter", filterNames)
 const listed = names<PageFilter>("filter", { ...filterNames, cursor: 1 })
 
@@ -53,6 +64,7 @@ export const list: List<PageFilter, contract.AuditEntry, InvalidRequest> = Effec
   (filter: PageFilter = {}, cursor?: string) =>
     call.list({
       query: {
+        chain: filter.chain,
         actor_id: filter.actor,
         action: filter.action,
         resource_type: filter.resourceType,

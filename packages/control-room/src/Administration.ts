@@ -25,7 +25,7 @@ import * as Restore from "./internal/storage/Restore.ts"
 import * as StorageCheck from "./internal/storage/StorageCheck.ts"
 import { ApiKeys } from "./internal/store/access/ApiKeys.ts"
 import { ConsoleSessions } from "./internal/store/access/ConsoleSessions.ts"
-import { AuditEntries, auditKeyId, type NewEntry } from "./internal/store/audit/AuditEntries.ts"
+import { AuditEntries, auditKeyId, type NewEntry, roomChain } from "./internal/store/audit/AuditEntries.ts"
 import { AuditReading, type ChainHead } from "./internal/store/audit/AuditReading.ts"
 import { checkLines } from "./internal/storage/AuditCheck.ts"
 import { DataKeys, storedKey } from "./internal/store/vault/DataKeys.ts"
@@ -179,7 +179,11 @@ export class Administration extends Context.Service<
                   ? known
                   : yield* createKey(id, "first key", [...firstKeyPermissions, "Room.manage"])
               // Whoever has the data folder operates the room, also with a key of an older version.
-              yield* apiKeys.grant(Redacted.value(key), "Room.manage")
+              const granted = yield* apiKeys.grant(Redacted.value(key), "Room.manage")
+              if (granted !== null) {
+                const resource = { type: "api_key", id: granted, name: yield* apiKeys.nameOf(id, granted) } as const
+                yield* entry(id, "updateApiKey", resource, { permissions: ["Room.manage"] })
+              }
               const first: FirstKey = { workspaceId: id, key }
               yield* save(first)
               return first
@@ -303,7 +307,7 @@ export const check = (
     })
   )
 
-/** Returns the ends of the audit of each workspace, to be stored elsewhere. May run beside the service. */
+/** Returns the ends of the audit of each workspace and of the room, to be stored elsewhere. May run beside the service. */
 export const auditHeads = (options: StorageOptions) =>
   Effect.flatMap(AuditReading, ({ heads }) => heads).pipe(
     Effect.provide(Opening.layerReading(options), { local: true })
@@ -386,9 +390,27 @@ const noNodes = Effect.gen(function* () {
   if (message !== null) return yield* new CannotRotate({ message })
 })
 
+/** Wraps all data keys under another master key, with an entry in the audit of the room. */
+const rewrap = Effect.fnUntraced(function* (next: MasterKey["Service"]) {
+  const { transaction } = yield* Database
+  const keys = yield* DataKeys
+  const audit = yield* AuditEntries
+  const entry = (rewrapped: number) =>
+    audit.write({
+      workspaceId: roomChain,
+      actor: { type: "command", id: null },
+      action: "rotateMasterKey",
+      resource: { type: "room", id: null, name: null },
+      before: null,
+      after: { rewrapped }
+    })
+  return yield* transaction(Effect.tap(keys.rewrap(next), entry))
+})
+
 /** Runs an effect on the data keys of the newest schema, while no node runs. */
 const onDataKeys = <A, E, R>(options: StorageOptions, effect: Effect.Effect<A, E, R>) => {
-  const layer = DataKeys.layer.pipe(
+  const layer = AuditEntries.layer.pipe(
+    Layer.provideMerge(DataKeys.layer),
     Layer.provide(Opening.layerMasterKey(options)),
     Layer.provideMerge(Database.layer),
     Layer.provide(Nodes.layerMigrated)
@@ -411,7 +433,7 @@ export const rotateMasterKeyFile = Effect.fn("Administration.rotateMasterKeyFile
       message: `${file} does not exist: give the folder of the control room with --data (\`data\` in code)`
     })
   }
-  const changed = Effect.flatMap(DataKeys, ({ rewrap }) => MasterKeyFile.replace(file, rewrap))
+  const changed = MasterKeyFile.replace(file, rewrap)
   return { rewrapped: yield* onDataKeys(options, changed), file }
 })
 
@@ -425,8 +447,5 @@ export const rotateMasterKey = Effect.fn("Administration.rotateMasterKey")(funct
   next: Redacted.Redacted
 ) {
   const key = yield* MasterKey.fromText(next)
-  return yield* onDataKeys(
-    options,
-    Effect.flatMap(DataKeys, ({ rewrap }) => rewrap(key))
-  )
+  return yield* onDataKeys(options, rewrap(key))
 })

@@ -13,6 +13,7 @@ import { differences, type Example, examplesOf, Learned } from "./support/Docume
 import { endpoints } from "./support/Endpoints.ts"
 import { multipart, send } from "./support/Http.ts"
 import { receiver } from "./support/Receiver.ts"
+import { secretsOf, shows } from "./support/Secrecy.ts"
 import { layerIn, Service, temporaryFolder } from "./support/Service.ts"
 
 /** Not played: a value that is encrypted for this room's key, and a repository on another host. */
@@ -183,13 +184,18 @@ const play = Effect.gen(function* () {
       ...(authorization === undefined ? {} : { headers: { authorization } })
     })
     played.add(identifier)
-    for (const secret of secretsIn(request === undefined ? null : learned.fill(request), false)) secrets.add(secret)
+    const sent = request === undefined ? null : learned.fill(request)
+    const { body: bodies = [], response: responses = [] } = schemasOf.get(identifier) ?? {}
+    for (const secret of secretsIn(sent, false)) secrets.add(secret)
+    for (const secret of bodies.flatMap((ast) => secretsOf(ast, sent))) secrets.add(secret)
     if (answer.status !== 200) return found.push(`${identifier}: ${answer.status} ${answer.text}`)
     assert.include(answer.headers["content-type"] ?? "", contentType, identifier)
     if (contentType === "application/zip") return
     const body: Schema.Json = contentType === "application/json" ? JSON.parse(answer.text) : answer.text
     if (contentType === "application/json") {
-      for (const secret of identifier === "listAuditEntries" ? [] : secretsIn(body, false)) secrets.add(secret)
+      const ofResponse = [...secretsIn(body, false), ...responses.flatMap((ast) => secretsOf(ast, body))]
+      // Of an entry the fields are any JSON.
+      for (const secret of identifier === "listAuditEntries" ? [] : ofResponse) secrets.add(secret)
       const different = differences(response, body, learned, !inBackground.has(identifier))
       found.push(...different.map((difference) => `${identifier}: ${difference}`))
     }
@@ -258,11 +264,22 @@ const play = Effect.gen(function* () {
   yield* Effect.raceFirst(inOrder(whileInProgress), Effect.forever(Effect.andThen(Effect.sleep("1 second"), stayAlive)))
   yield* inOrder(afterRun)
   const { text: audit } = yield* raw("GET", "audit?limit=500")
-  return { examples, found, played, audit, secrets }
+  const { text: ofRoom } = yield* raw("GET", "audit?limit=500&chain=room")
+  return { examples, found, played, audit, ofRoom, secrets }
 })
 
 const ruleOf = new Map(
   endpoints.map(({ declared, identifier }) => [identifier, Context.get(declared.annotations, Audited)])
+)
+/** The schemas of bodies and of responses. */
+const schemasOf = new Map(
+  endpoints.map(({ declared, identifier, successes }) => [
+    identifier,
+    {
+      body: [...declared.payload.values()].flatMap(({ schemas }) => schemas.map(({ ast }) => ast)),
+      response: [...successes.values()].flatMap((schemas) => schemas.map(({ ast }) => ast))
+    }
+  ])
 )
 const Entries = Schema.fromJsonString(
   Schema.Struct({
@@ -302,7 +319,7 @@ const secretsIn = (value: Schema.Json, isSecret: boolean): ReadonlyArray<string>
 withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("the examples of the OpenAPI document", (it) => {
   it.effect("are what the service takes and returns, and their changes are in the audit without secrets", () =>
     Effect.gen(function* () {
-      const { audit, examples, found, played, secrets } = yield* Effect.scoped(play)
+      const { audit, examples, found, ofRoom, played, secrets } = yield* Effect.scoped(play)
       assert.deepStrictEqual(found, [])
       const left = [...examples.keys()].filter((identifier) => !played.has(identifier))
       assert.deepStrictEqual(left.sort(), [...notPlayed].sort())
@@ -327,11 +344,18 @@ withLayer(layer, { excludeTestServices: true, timeout: "2 minutes" })("the examp
         "putSignInRules",
         "resumeRoom"
       ])
-      assert.isAbove(secrets.size, 10)
+      // What belongs to the room is in its own chain too.
+      const { data: roomEntries } = Schema.decodeUnknownSync(Entries)(ofRoom)
       assert.deepStrictEqual(
-        [...secrets].filter((secret) => audit.includes(JSON.stringify(secret).slice(1, -1))),
-        []
+        [...new Set(roomEntries.map(({ action }) => action))].sort(),
+        ofRequests
+          .filter((one) => /^\w+ (room|user|workspace)$/.test(one))
+          .map((one) => one.replace(/ .*/, ""))
+          .sort()
       )
+      assert.isAbove(secrets.size, 30)
+      const shown = [...secrets].filter((secret) => shows(audit, secret) || shows(ofRoom, secret))
+      assert.deepStrictEqual(shown, [])
     })
   )
 })

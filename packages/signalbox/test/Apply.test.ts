@@ -92,6 +92,7 @@ const everything = async () =>
   JSON.stringify(
     await Promise.all(
       [
+        "roles",
         "secrets",
         "task-packages",
         "worker-groups",
@@ -491,6 +492,36 @@ alerts:
     assert.deepStrictEqual(rest, { data: [], has_more: false, next: null })
 
     assert.include(JSON.stringify(await read("secrets")), '"shop"')
+  })
+
+  it("brings roles by their names, and takes none away from who has it", async () => {
+    const roles = (text: string) => file("roles.yaml", `roles:\n${text}`)
+    const clerk = "  clerk: { permissions: [Processes.read_runs, Processes.trigger_processes] }\n"
+    const auditor = "  auditor: { permissions: [Audit.read_audit] }\n"
+    assert.deepStrictEqual(facts(await applied(roles(clerk + auditor))), [
+      "done: create role clerk",
+      "done: create role auditor"
+    ])
+    const again = await applied(
+      roles(`  clerk: { permissions: [Processes.trigger_processes, Processes.read_work_items] }\n${auditor}`)
+    )
+    assert.deepStrictEqual(
+      again.map(({ detail, status }) => [status, detail]),
+      [
+        ["unchanged", ""],
+        ["done", "+Processes.read_work_items, -Processes.read_runs"]
+      ]
+    )
+    await succeed(["users", "create", "carl", "--role", "clerk", "--data", data])
+    const pruned = await applied(roles("  other: { permissions: [Audit.read_audit] }\n"), "--prune", "--yes")
+    assert.deepStrictEqual(facts(pruned), [
+      "unchanged: unchanged role clerk",
+      "done: create role other",
+      "done: delete role auditor"
+    ])
+    const built = await signalbox(["apply", roles("  admin: { permissions: [Audit.read_audit] }\n"), "--data", data])
+    assert.match(built.stderr, /every workspace has the role admin/)
+    await succeed(["users", "remove", "carl", "--data", data])
   })
 
   it("refuses to prune a process with what depends on it, unless --with-dependents has it in the plan", async () => {

@@ -37,6 +37,9 @@ export const auditedResources = {
 } as const satisfies Readonly<Record<string, { readonly id: string | null; readonly read: string | null }>>
 export type AuditedResource = keyof typeof auditedResources
 
+/** What belongs to the room as a whole: a change of it is an entry of the workspace in which it was asked for, and of the room. */
+export const resourcesOfRoom: ReadonlySet<AuditedResource> = new Set(["room", "user", "workspace"])
+
 export type AuditRule =
   /** An entry for everybody. `item`: for people alone; programs create too many work items, which say themselves by whom. */
   | {

@@ -58,12 +58,30 @@ describe("a step that is edited", () => {
       max_parallel: 4,
       retry: { max_attempts: 3, delay_seconds: 5 },
       timeout_seconds: 60,
+      concurrency: { key: "/customer", limit: 2 },
+      rate: { limit: 100, per: "hour" as const },
       env: { A: "b" },
       pause_after_failures: 9
     }
     assert.deepStrictEqual(sent(definitionOf(draftOf(step, 0))), step)
     // A version is of its package alone.
     assert.isUndefined(definitionOf({ ...draftOf(step, 0), packageId: "p2" }).task_package_version)
+  })
+
+  it("has the limits that are typed, and none where they are cleared", () => {
+    const concurrency = { key: "/customer", limit: 2 }
+    const draft = draftOf({ name: "Post", task: { name: "post" }, concurrency }, 0)
+    const limits = { ...draft.limits, key: " ", rate: "100", per: "hour", rateKey: "/system" } as const
+    assert.deepStrictEqual(sent(definitionOf({ ...draft, limits })), {
+      name: "Post",
+      task: { name: "post" },
+      concurrency: { limit: 2 },
+      rate: { key: "/system", limit: 100, per: "hour" }
+    })
+    assert.deepStrictEqual(sent(definitionOf({ ...draft, limits: { ...draft.limits, limit: "" } })), {
+      name: "Post",
+      task: { name: "post" }
+    })
   })
 
   it("is named by its task where it has no name", () => {

@@ -1,16 +1,18 @@
 /** The chain of the audit: entries wait for no lock, and what is altered, removed, put in or cut off is found. */
 import { assert, layer as withLayer } from "@effect/vitest"
-import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import { UserId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { AuditChain } from "../../src/internal/store/audit/AuditChain.ts"
-import { AuditEntries, auditKey } from "../../src/internal/store/audit/AuditEntries.ts"
+import { AuditEntries, auditKey, roomChain } from "../../src/internal/store/audit/AuditEntries.ts"
+import { RefusedSignIns } from "../../src/internal/store/audit/RefusedSignIns.ts"
 import { AuditReading, type ChainHead } from "../../src/internal/store/audit/AuditReading.ts"
 import { Workspaces } from "../../src/internal/store/access/Workspaces.ts"
 import { checkChains, checkLines } from "../../src/internal/storage/AuditCheck.ts"
 import { Database } from "../../src/internal/store/database/Database.ts"
-import { onPostgres } from "../support/Service.ts"
+import { movedBy, onPostgres } from "../support/Service.ts"
 import { database } from "../support/Storage.ts"
 
 const write = (workspaceId: string, name: string) =>
@@ -218,6 +220,41 @@ withLayer(Layer.provideMerge(AuditReading.layer, database), { excludeTestService
           [["restoreBackup", ["2026-11-20T08:15:30.000Z", 5]]]
         )
         assert.deepStrictEqual(yield* problemsOf(workspace), [])
+        const ofRoom = yield* (yield* AuditEntries).list(roomChain, all, { after: null, limit: 1 })
+        assert.strictEqual(ofRoom.rows[0]?.action, "restoreBackup")
+      })
+    )
+
+    it.effect("has one entry of an account and minute for refused sign-ins, once the minute is over", () =>
+      Effect.gen(function* () {
+        const { count, enter } = yield* RefusedSignIns
+        const clock = yield* Clock.Clock
+        const minute = Math.ceil(clock.currentTimeMillisUnsafe() / 60_000) * 60_000
+        const at = (millis: number) =>
+          Effect.provideService(Clock.Clock, movedBy(clock, minute + millis - clock.currentTimeMillisUnsafe()))
+        const ada = { id: UserId.make(crypto.randomUUID()), login: "ada" }
+        yield* Effect.all([count(ada, "192.0.2.1"), count(ada, "192.0.2.2"), count(null, null), enter], {
+          concurrency: "unbounded"
+        }).pipe(at(59_000))
+        yield* at(60_500)(count(ada, null))
+        yield* Effect.all([enter, enter], { concurrency: "unbounded" }).pipe(at(61_000))
+        const { rows } = yield* (yield* AuditEntries).list(
+          roomChain,
+          { ...all, action: "refuseSignIn" },
+          { after: null, limit: 10 }
+        )
+        const name = `${new Date(minute).toISOString().slice(0, 16)}Z`
+        assert.sameDeepMembers(
+          rows.map(({ address, changes, resource }) => [
+            resource.name,
+            address !== null,
+            changes.map(({ after }) => after)
+          ]),
+          [
+            ["ada", true, [2, name]],
+            [null, false, [1, name]]
+          ]
+        )
       })
     )
 

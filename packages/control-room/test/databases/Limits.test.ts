@@ -54,6 +54,23 @@ withLayer(LimitsRoom.layer, { excludeTestServices: true, timeout: "1 minute" })(
       })
     )
 
+    it.effect("gives a freed key to what has waited for it longer in another run", () =>
+      Effect.gen(function* () {
+        const room = yield* LimitsRoom.make
+        const process = yield* room.process("p", [{ max_parallel: 2, concurrency: one }])
+        yield* room.at(0)(room.start(process, [of("a", 1), of("a", 2), of("a", 3)]))
+        const [hand = assert.fail("nothing")] = yield* room.at(0)(room.take(5))
+        yield* room.at(1000)(room.start(process, [of("a", 4)]))
+        assert.deepStrictEqual(yield* room.at(1500)(room.take(5)), [])
+        const second = yield* room.at(5000)(room.next(hand))
+        assert.deepStrictEqual(second?.item.payload, of("a", 2))
+        // The key was given to this run at 5000, and the other waits since 1000.
+        assert.isNull(yield* room.at(6000)(room.next(second ?? assert.fail("nothing"))))
+        yield* room.at(6000)(room.look)
+        assert.deepStrictEqual(payloads(yield* room.at(6100)(room.take(5))), [of("a", 4)])
+      })
+    )
+
     it.effect("takes a text and a number for one key, and no value for no limit", () =>
       Effect.gen(function* () {
         const room = yield* LimitsRoom.make

@@ -6,11 +6,13 @@ import * as Vault from "@signalbox/api/robot/Vault"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import { sized } from "@signalbox/testkit/Soak"
+import { once } from "node:events"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
-import { type RoomHere, signalbox, succeed, temporaryFolder, upHere } from "../support/Cli.ts"
+import { type RoomHere, signalbox, start, succeed, temporaryFolder, upHere } from "../support/Cli.ts"
 
 const { folder, remove } = temporaryFolder("import")
 const password = "hush-hush-4711"
@@ -29,6 +31,8 @@ const path = (name: string, content: string | Uint8Array) => {
 const zip = (...tasks: ReadonlyArray<string>) => Effect.runPromise(zipOf({ "robot.yaml": robotYaml(...tasks) }))
 
 const workspaceFile = `
+roles:
+  clerk: { permissions: [Processes.read_runs, Processes.trigger_processes] }
 secrets:
   shop: { description: back office, hosts: [github.com], items: { user: robot, password: { env: SHOP_PASSWORD } } }
 packages:
@@ -45,6 +49,8 @@ processes:
         task: { name: Read orders, package: invoices }
         task_package_version: 1
         worker_group: linux
+        concurrency: { key: /customer, limit: 2 }
+        rate: { limit: 100, per: hour }
         worker: { labels: [office] }
         max_parallel: 4
         timeout_seconds: 600
@@ -53,6 +59,7 @@ processes:
       - { name: report, task: { name: report }, start_after: previous_step }
     default_work_item: { payload: { day: today } }
     pause_after_failures: 5
+    concurrency: { limit: 40 }
 assistants:
   reader: { task: { name: Read orders, package: invoices } }
 webhooks:
@@ -123,6 +130,7 @@ interface Resource {
   readonly note: string | null
   readonly state: string
   readonly paused: { readonly note: string }
+  readonly api_key: { readonly key: string }
   readonly payload: { readonly [other: string]: unknown; readonly content_type?: string; readonly url?: string }
 }
 
@@ -174,6 +182,7 @@ const comparable = (value: unknown, names: ReadonlyMap<string, string>): unknown
 }
 
 const lists = [
+  "roles",
   "secrets",
   "task-packages",
   "worker-groups",
@@ -254,7 +263,8 @@ const permissions = [
   "Workers.read_workers",
   "Schedules.read_schedules",
   "Triggers.read_triggers",
-  "Alerts.read_alerts"
+  "Alerts.read_alerts",
+  "Workspace.read_users"
 ]
 
 // One story over two rooms, since each is a service.
@@ -277,6 +287,7 @@ describe("an import of a filled room", { shuffle: false }, () => {
     from = [source.ready.base_url, source.ready.workspace_id, JSON.parse(made.stdout).key]
     const { lines, status } = await imported(...from, "--items", "--secrets", "--dry-run")
     assert.deepStrictEqual(facts(lines), [
+      "create: role clerk",
       "create: secret shop",
       "create: package invoices",
       "create: worker group linux",
@@ -363,6 +374,67 @@ describe("an import of a filled room", { shuffle: false }, () => {
     assert.isTrue((await call(target, `triggers/${trigger.id}`)).enabled)
     assert.lengthOf((await call(target, "work-items")).data, 2)
   })
+
+  it("has the same end wherever it is killed, and nothing acts in between", async () => {
+    // Each write of the command passes here: it is carried out, and at this one the command is killed without the response.
+    let left = 0
+    let kill = () => {}
+    const proxy = await serving((request, response) => {
+      const chunks: Array<Buffer> = []
+      request.on("data", (chunk: Buffer) => chunks.push(chunk))
+      request.on("end", async () => {
+        const { host: _, connection: __, ...headers } = request.headers
+        const answered = await fetch(`${new URL(target.ready.base_url).origin}${request.url}`, {
+          method: request.method ?? "GET",
+          headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
+          ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) })
+        })
+        if (request.method !== "GET" && --left === 0) return kill()
+        const { "content-encoding": ___, "content-length": ____, ...rest } = Object.fromEntries(answered.headers)
+        response.writeHead(answered.status, rest)
+        response.end(Buffer.from(await answered.arrayBuffer()))
+      })
+    })
+    const run = async ({ ready }: RoomHere, writes: number) => {
+      left = writes
+      const args = ["import", "--from", from[0], "--workspace", from[1], ...everything, "--json"]
+      const child = start(args, {
+        SIGNALBOX_IMPORT_KEY: from[2],
+        SIGNALBOX_BASE_URL: proxy.origin,
+        SIGNALBOX_WORKSPACE_ID: ready.workspace_id,
+        SIGNALBOX_API_KEY: ready.api_key
+      })
+      kill = () => void child.kill("SIGKILL")
+      child.stdout.resume()
+      const [status] = await once(child, "close")
+      return status
+    }
+    const wanted = await contentOf(source)
+    let kills = 0
+    for (let write = sized(4, 1); ; write += sized(9, 1)) {
+      const made = await succeed(["workspaces", "create", "--name", "killed", "--json", "--data", targetData])
+      const { api_key, id }: Resource = JSON.parse(made.stdout)
+      const room: RoomHere = { ...target, ready: { ...target.ready, workspace_id: id, api_key: api_key.key } }
+      const status = await run(room, write)
+      for (const list of ["webhooks", "triggers", "alerts"]) {
+        const acting = (await call(room, list)).data.filter(
+          ({ enabled, endpoint }) => enabled && endpoint !== "https://disabled.invalid/"
+        )
+        assert.deepStrictEqual(acting, [], `${list} after write ${write}`)
+      }
+      for (const { at, paused } of (await call(room, "schedules")).data) {
+        assert.isTrue(paused !== null || at === "9999-01-01T00:00:00.000Z", `schedule after write ${write}`)
+      }
+      if (status === null) kills++
+      assert.strictEqual(await run(room, 0), 3, `after write ${write}`)
+      assert.deepStrictEqual(await contentOf(room), wanted, `after write ${write}`)
+      assert.lengthOf((await call(room, "work-items")).data, 2)
+      // It came to its end before so many.
+      if (status !== null) break
+    }
+    assert.isAbove(kills, 1)
+    await proxy.close()
+  }, 120_000)
 
   it("leaves alone what differs, and replaces it with --replace, off", async () => {
     await call(target, `triggers/${(await firstOf(target, "triggers")).id}`, {
@@ -485,6 +557,7 @@ describe("an import of a room with the v1 interface alone", { shuffle: false }, 
       `created: file ${processesFile}`,
       "created: assistant helper",
       "created: webhook https://example.org/v1",
+      "not to be had: role (all)",
       "not to be had: schedule (all)",
       "not to be had: trigger (all)",
       "not to be had: alert channel (all)",
@@ -552,6 +625,29 @@ describe("an import of a room that means harm", () => {
     assert.includeMembers(facts(lines), ["create: worker group one", "create: worker group two"])
     assert.deepStrictEqual(other.requests, [])
     await other.close()
+  })
+
+  it("reads no more of the vault than of other responses", async () => {
+    const endless = await serving((request, response) => {
+      if (!(request.url ?? "").startsWith("/secrets-v1")) {
+        response.writeHead(200, { "content-type": "application/json" })
+        const isList = (request.url ?? "").includes("/secrets")
+        const found = isList
+          ? page([{ name: "bank", description: null }])
+          : { id: "w1", name: "H", organization: { id: "o", name: "O" } }
+        return void response.end(JSON.stringify(/w1$|secrets$/.test(request.url ?? "") ? found : page([])))
+      }
+      const chunk = Buffer.alloc(1024 * 1024, "a")
+      const more = () => {
+        while (!response.destroyed && response.write(chunk));
+      }
+      response.on("drain", more)
+      more()
+    })
+    const { lines } = await imported(endless.origin, "w1", key, "--dry-run", "--secrets")
+    const bank = lines.find(({ name }) => name === "bank")
+    assert.include(bank?.detail, "a response has more than 16777216 bytes")
+    await endless.close()
   })
 
   it("ends at pages that do not end, and at responses that are too deep", async () => {

@@ -40,6 +40,10 @@ export const parameterTexts: Readonly<Record<string, ParameterText>> = {
   token_id: required("The id of the link token.", ids.groupLinkToken),
   alert_id: required("The id of the alert.", ids.alert),
   channel_id: required("The id of the alert channel.", ids.alertChannel),
+  chain: {
+    description:
+      "`workspace`, or `room` for what belongs to the room as a whole: its accounts, sign-ins, refused ones among them, workspaces and restores. `room` needs `Room.manage` too."
+  },
   actor_id: { description: "Only entries of this key or person." },
   action: { description: "Only entries of this operation, such as `updateProcess`." },
   resource_type: { description: "Only entries about this kind of resource, such as `process`." },

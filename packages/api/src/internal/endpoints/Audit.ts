@@ -20,7 +20,7 @@ export class AuditChange extends Struct<AuditChange>("AuditChange")({
 
 export class AuditEntry extends Struct<AuditEntry>("AuditEntry")({
   id: AuditEntryId,
-  /** Its place in the chain of the workspace; null until the second after its change. */
+  /** Its place in its chain; null until the second after its change. */
   number: Schema.NullOr(Schema.Int),
   /** The MAC that links it to the entry before, in hexadecimal; null until it has a number. */
   mac: Schema.NullOr(Schema.String),
@@ -63,8 +63,14 @@ const params = { workspace_id: WorkspaceId }
 
 const Filter = Schema.String.check(Schema.isBetweenLength(1, 255))
 
+/** Of the workspace, or of the room as a whole: its accounts, sign-ins, workspaces and restores, which needs `Room.manage`. */
+export const auditChains = ["workspace", "room"] as const
+export type AuditChainName = (typeof auditChains)[number]
+
 /** Which entries. */
 export const auditFilter = {
+  /** Default: `workspace`. */
+  chain: Schema.optional(Schema.Literals(auditChains)),
   actor_id: Schema.optional(Filter),
   action: Schema.optional(Filter),
   resource_type: Schema.optional(Filter),

@@ -5,13 +5,13 @@ import { Empty, Head, Panel, Time } from "../kit/Basics.tsx"
 import { now } from "../kit/clock.ts"
 import { List } from "../kit/List.tsx"
 import { route, to, withQuery } from "../route.ts"
-import { session } from "../state.ts"
+import { may, session } from "../state.ts"
 import { nameOf } from "./work/ChangedBy.tsx"
 import { Choice, Filters } from "./work/Filter.tsx"
 import * as text from "../text/text.ts"
 
 const types =
-  "alert alert_channel api_key asset bulk_operation failure process process_run schedule secret task_package trigger webhook work_item worker worker_group"
+  "alert alert_channel api_key asset bulk_operation failure process process_run role schedule secret task_package trigger user webhook work_item worker worker_group"
 
 const inWords = (name: string) => name.replaceAll("_", " ")
 
@@ -44,8 +44,8 @@ const Changes = ({ changes }: Pick<AuditEntry, "changes">) =>
   )
 
 export default () => {
-  const { actor, resource, since, type } = route.value.query
-  const query = { actor_id: actor, resource_id: resource, resource_type: type, from: timeOf(since) }
+  const { actor, chain, resource, since, type } = route.value.query
+  const query = { chain, actor_id: actor, resource_id: resource, resource_type: type, from: timeOf(since) }
   const current = session.value
   return (
     <>
@@ -62,6 +62,14 @@ export default () => {
         {text.audit.subtitle}
       </Head>
       <Filters>
+        {may("Room.manage") ? (
+          <Choice
+            label={text.audit.chain}
+            name="chain"
+            all={text.audit.ofWorkspace}
+            options={[{ value: "room", label: text.audit.ofRoom }]}
+          />
+        ) : null}
         <Choice
           label={text.audit.resource}
           name="type"

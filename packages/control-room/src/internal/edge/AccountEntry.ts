@@ -1,10 +1,11 @@
-/** A person signs in, however: their session, and that they came in the audit of each workspace of theirs. */
+/** A person signs in, however: their session, and that they came in the audit of the room and of each workspace of theirs. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type { Account } from "../store/access/Accounts.ts"
 import { Memberships } from "../store/access/Memberships.ts"
+import { roomChain } from "../store/audit/AuditEntries.ts"
 import { Database } from "../store/database/Database.ts"
 import * as SessionEntries from "./SessionEntries.ts"
 import { type From, SignIn } from "./SignIn.ts"
@@ -26,13 +27,12 @@ export class AccountEntry extends Context.Service<
       const memberships = yield* Memberships
       const signIn = yield* SignIn
       const { transaction } = yield* Database
-      const leave = yield* SessionEntries.make
+      const { opened } = yield* SessionEntries.make
       return AccountEntry.of({
         enter: Effect.fnUntraced(function* (request, { id }, from) {
           const text = yield* signIn.enter(id, from)
-          for (const { workspace } of yield* memberships.of(id)) {
-            yield* leave(request, workspace.id, { type: "user", id }, text)
-          }
+          const workspaces = (yield* memberships.of(id)).map(({ workspace }) => workspace.id)
+          for (const chain of [roomChain, ...workspaces]) yield* opened(request, chain, { type: "user", id }, text)
           return text
         }, transaction)
       })

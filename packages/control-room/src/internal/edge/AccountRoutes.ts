@@ -9,9 +9,12 @@ import { SignIn } from "./SignIn.ts"
 import { type Account, Accounts } from "../store/access/Accounts.ts"
 import { AccountSessions } from "../store/access/AccountSessions.ts"
 import { Memberships } from "../store/access/Memberships.ts"
+import { EntryOfRequest } from "../store/audit/AuditEntries.ts"
+import { Database } from "../store/database/Database.ts"
 import { ClientAddress } from "./ClientAddress.ts"
 import { ConsoleCookies } from "./ConsoleCookies.ts"
 import { refuse } from "./Failures.ts"
+import * as SessionEntries from "./SessionEntries.ts"
 import { bodyOf, fromOf, wrongFirstCode } from "./SignInRoutes.ts"
 
 export const accountPath = "/console/account"
@@ -35,6 +38,8 @@ export const layer = HttpRouter.use(
     const memberships = yield* Memberships
     const signIn = yield* SignIn
     const secondFactor = yield* SecondFactor
+    const { transaction } = yield* Database
+    const entries = yield* SessionEntries.make
 
     /** The account that the browser is signed in to, and its session. */
     const own = Effect.gen(function* () {
@@ -90,10 +95,14 @@ export const layer = HttpRouter.use(
     })
 
     const changePassword = Effect.gen(function* () {
-      const { account, request } = yield* own
+      const { account, request, session } = yield* own
       const { current, password } = yield* changeIn(request)
       yield* confirmed(request, account, current)
-      yield* signIn.setPassword(account, password)
+      yield* Effect.provideService(
+        signIn.setPassword(account, password),
+        EntryOfRequest,
+        entries.changed(request, account, session, "changePassword")
+      )
       return yield* entered(request, account, { changed: true })
     })
 
@@ -108,18 +117,26 @@ export const layer = HttpRouter.use(
     })
 
     const confirmFactor = Effect.gen(function* () {
-      const { account, request } = yield* own
+      const { account, request, session } = yield* own
       const { code, pending } = yield* confirmIn(request)
       if (account.totp_secret !== null) return yield* refuse(409, "CONFLICT", "the account has a second factor already")
-      const codes = (yield* secondFactor.confirm(account, pending, code)) ?? (yield* wrongFirstCode())
+      const made = yield* secondFactor.confirm(account, pending, code).pipe(
+        Effect.tap((codes) =>
+          codes === null ? Effect.void : entries.changed(request, account, session, "addSecondFactor")
+        ),
+        transaction
+      )
+      const codes = made ?? (yield* wrongFirstCode())
       return yield* renewed(request, account, { recovery_codes: codes })
     })
 
     const removeFactor = Effect.gen(function* () {
-      const { account, request } = yield* own
+      const { account, request, session } = yield* own
       const { code, password } = yield* removeIn(request)
       yield* confirmed(request, account, password, code)
-      yield* accounts.removeSecondFactor(account.id)
+      yield* accounts
+        .removeSecondFactor(account.id)
+        .pipe(Effect.andThen(entries.changed(request, account, session, "removeSecondFactor")), transaction)
       // Where one is required, another is set up at the next sign-in.
       if (yield* memberships.needsSecondFactor(account.id)) {
         yield* sessions.end(account.id, { except: null })
@@ -130,9 +147,15 @@ export const layer = HttpRouter.use(
     })
 
     const endSession = Effect.gen(function* () {
-      const { account } = yield* own
+      const { account, request, session } = yield* own
       const { params } = yield* HttpRouter.RouteContext
-      yield* sessions.end(account.id, { only: params["session_id"] ?? "" })
+      const ended = params["session_id"] ?? ""
+      yield* sessions
+        .end(account.id, { only: ended })
+        .pipe(
+          Effect.andThen(entries.changed(request, account, session, "endSession", { session_id: ended })),
+          transaction
+        )
       return HttpServerResponse.jsonUnsafe({ ended: true })
     })
 

@@ -2,19 +2,36 @@
  * Leaves an entry of the audit for requests of people and keys, by the annotation of their endpoint: what the resource was before and
  * after, as its own endpoint returns it, and what was asked for. A request that is refused, and one that is replayed, leaves none.
  */
-import { type AuditedResource, Audited, auditedResources, type AuditRule } from "@signalbox/api/contract/Auditing"
+import {
+  type AuditedResource,
+  Audited,
+  auditedResources,
+  type AuditRule,
+  resourcesOfRoom
+} from "@signalbox/api/contract/Auditing"
 import { CurrentPrincipal, type Principal } from "@signalbox/api/contract/Authorization"
 import { WithoutRecord } from "@signalbox/api/contract/IdempotencyKeys"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
+import * as SchemaAST from "effect/SchemaAST"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Fields } from "../engine/AuditChanges.ts"
-import { type Actor, AuditEntries, EntryOfRequest, type NewEntry, type Origin } from "../store/audit/AuditEntries.ts"
+import {
+  type Actor,
+  AuditEntries,
+  EntryOfRequest,
+  type NewEntry,
+  type Origin,
+  roomChain
+} from "../store/audit/AuditEntries.ts"
+import { ApiKeys } from "../store/access/ApiKeys.ts"
+import { Memberships } from "../store/access/Memberships.ts"
 import { Database } from "../store/database/Database.ts"
 import { ClientAddress } from "./ClientAddress.ts"
 import type { Failure } from "./Failures.ts"
@@ -50,6 +67,30 @@ const idIn = (type: AuditedResource, answered: Fields) =>
   textOf(fieldsOf(answered[type])?.["id"]) ??
   (type === "secret" ? textOf(answered["name"]) : null)
 
+/** Whether all members of a body are declared. */
+const isDeclared = (ast: SchemaAST.AST): boolean => {
+  switch (ast._tag) {
+    case "Objects":
+      return ast.indexSignatures.length === 0
+    case "Union":
+      return ast.types.every(isDeclared)
+    default:
+      return ast._tag === "Undefined"
+  }
+}
+
+/** Whether the body as a whole is the payload of a work item: members of any name, which is content too. */
+const isPayload = ({ payload }: HttpApiEndpoint.Top): boolean =>
+  [...payload.values()].some(({ schemas }) => !schemas.every(({ ast }) => isDeclared(SchemaAST.toEncoded(ast))))
+
+/** The entry of the room for what belongs to it, which says in which workspace it was asked for. */
+const inRoom = (entry: NewEntry): NewEntry => {
+  const where = { workspace_id: entry.workspaceId }
+  return entry.after === null
+    ? { ...entry, workspaceId: roomChain, before: { ...entry.before, ...where } }
+    : { ...entry, workspaceId: roomChain, after: { ...entry.after, ...where } }
+}
+
 /** The fields of a response: of one that is encoded already, its id. */
 const ofResponse = (value: unknown): Fields => {
   if (!HttpServerResponse.isHttpServerResponse(value)) return fieldsOf(value) ?? {}
@@ -57,6 +98,8 @@ const ofResponse = (value: unknown): Fields => {
   const id = /"id":"([^"\\]+)"/.exec(Buffer.from(value.body.body).toString("utf8", 0, 1000))?.[1]
   return id === undefined ? {} : { id }
 }
+
+type OwnReads = Partial<Record<AuditedResource, (workspace: WorkspaceId, id: string) => Effect.Effect<object | null>>>
 
 export class Auditing extends Context.Service<
   Auditing,
@@ -81,6 +124,17 @@ export class Auditing extends Context.Service<
       const { lockResource, write } = yield* AuditEntries
       const { transaction } = yield* Database
       const { address } = yield* ClientAddress
+      const keys = yield* ApiKeys
+      const memberships = yield* Memberships
+
+      /** How what has no endpoint of its own is read, by its id. */
+      const ownReads: OwnReads = {
+        api_key: (workspace, id) => keys.find(workspace, id),
+        role: (workspace, name) =>
+          Effect.map(memberships.permissionsOfRole(workspace, name), (held) =>
+            held === null ? null : { name, permissions: [...held] }
+          )
+      }
 
       const originOf = (request: HttpServerRequest.HttpServerRequest, principal: Principal) =>
         Effect.map(ResponseHeaders, (headers): Origin => ({
@@ -98,25 +152,34 @@ export class Auditing extends Context.Service<
         const { id: parameter } = auditedResources[type]
         const isOfOne = parameter !== null && endpoint.path.includes(`:${parameter}`)
         const isRead = endpoint.method === "GET"
-        const read = isOfOne && !isRead ? reading : undefined
+        const ownRead = ownReads[type]
+        const asPayload = isPayload(endpoint)
         const waits = Context.get(endpoint.annotations, WithoutRecord)
         return Effect.fnUntraced(function* (input: Input, principal: Principal, actor: Actor) {
-          const id = parameter === null ? null : textOf(input.params?.[parameter])
+          const { [parameter ?? ""]: given, workspace_id: _, ...among } = input.params ?? {}
+          const id = textOf(given)
+          const read =
+            id === null || !isOfOne || isRead
+              ? undefined
+              : ownRead === undefined
+                ? reading?.(input)
+                : ownRead(principal.workspaceId, id)
           // A secret that does not open, for example, can be deleted all the same.
           const view: Effect.Effect<Fields | null, never, CurrentPrincipal | HttpRouter.Provided> =
             read === undefined
               ? Effect.succeed(null)
-              : Effect.matchCause(read(input), { onFailure: () => null, onSuccess: fieldsOf })
+              : Effect.matchCause(read, { onFailure: () => null, onSuccess: fieldsOf })
           // The fields before are those that the handler finds, so no other request may change them in between.
           if (read !== undefined && !waits) yield* lockResource(principal.workspaceId, type, id)
           const before = yield* view
           const origin = yield* originOf(input.request, principal)
-          const asked =
-            fieldsOf(isRead ? input.query : input.payload) ??
-            (input.payload === undefined ? {} : { payload: input.payload })
-          const isDeleted = endpoint.method === "DELETE" && endpoint.path.endsWith(`:${parameter}`)
+          const body = isRead ? input.query : input.payload
+          const members = asPayload ? null : fieldsOf(body)
+          const asked: Fields = { ...among, ...(members ?? (body === undefined ? {} : { payload: body })) }
           const entryOf = (answered: Fields, now: Fields | null): NewEntry => {
-            const after = isDeleted && read !== undefined ? null : { ...asked, ...answered, ...now }
+            // What is gone cannot be read any more. What was asked for says more than what the response repeats of it.
+            const isGone = endpoint.method === "DELETE" && read !== undefined && now === null
+            const after = isGone ? null : { ...answered, ...asked, ...now }
             return {
               workspaceId: principal.workspaceId,
               actor,
@@ -143,7 +206,9 @@ export class Auditing extends Context.Service<
           // It was carried out, and there was nothing to do.
           if (answered["started"] === false || answered["accepted"] === false) return result
           const now = yield* view
-          yield* write(entryOf(now === null ? answered : {}, now))
+          const entry = entryOf(now === null ? answered : {}, now)
+          yield* write(entry)
+          if (resourcesOfRoom.has(type)) yield* write(inRoom(entry))
           return result
         })
       }

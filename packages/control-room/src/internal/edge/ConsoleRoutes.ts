@@ -45,7 +45,7 @@ export const layer = ({ mayUseKeys }: { readonly mayUseKeys: boolean }) =>
       const providers = yield* Providers
       const attempts = yield* SignInAttempts.make
       const { transaction } = yield* Database
-      const enter = yield* SessionEntries.make
+      const entries = yield* SessionEntries.make
 
       const keyOf = Effect.fnUntraced(function* (opening: typeof Opening.Type) {
         const token = Tokens.parse("ticket" in opening ? opening.ticket : opening.key.trim())
@@ -61,7 +61,7 @@ export const layer = ({ mayUseKeys }: { readonly mayUseKeys: boolean }) =>
         request: HttpServerRequest.HttpServerRequest
       ) {
         const text = yield* sessions.open(workspaceId, id)
-        yield* enter(request, workspaceId, { type: "api_key", id }, text)
+        yield* entries.opened(request, workspaceId, { type: "api_key", id }, text)
         return text
       }, transaction)
 

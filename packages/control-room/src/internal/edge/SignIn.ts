@@ -7,6 +7,8 @@ import { type Refusal, refuse } from "./Failures.ts"
 import { type Account, Accounts } from "../store/access/Accounts.ts"
 import { AccountSessions } from "../store/access/AccountSessions.ts"
 import { Memberships } from "../store/access/Memberships.ts"
+import { EntryOfRequest } from "../store/audit/AuditEntries.ts"
+import { RefusedSignIns } from "../store/audit/RefusedSignIns.ts"
 import { SignInPauses } from "../store/access/SignInPauses.ts"
 import { Database } from "../store/database/Database.ts"
 import { loginKey } from "../engine/Logins.ts"
@@ -60,7 +62,7 @@ export class SignIn extends Context.Service<
     /** Lets an account in: the text of its new session. */
     readonly enter: (account: UserId, from: From) => Effect.Effect<string>
     /**
-     * Stores a new password, ends all sessions of the account and makes its links void. Fails with a 400 that says why the password may
+     * Stores a new password, ends all sessions of the account, makes its links void, and writes the entry of the request. Fails with a 400 that says why the password may
      * not be chosen.
      */
     readonly setPassword: (account: Account, password: string) => Effect.Effect<void, Refusal>
@@ -75,6 +77,7 @@ export class SignIn extends Context.Service<
       const accounts = yield* Accounts
       const sessions = yield* AccountSessions
       const pauses = yield* SignInPauses
+      const refused = yield* RefusedSignIns
       const passwords = yield* Passwords
       const memberships = yield* Memberships
       const hash = (password: string) => Effect.catchTag(passwords.hash(password), "TooManyAtOnce", busy)
@@ -91,10 +94,15 @@ export class SignIn extends Context.Service<
       })
 
       const store = (id: UserId, password: string) =>
-        Effect.all([accounts.update(id, { password }), sessions.voidLink(id), sessions.end(id, { except: null })])
+        Effect.all([
+          accounts.update(id, { password }),
+          sessions.voidLink(id),
+          sessions.end(id, { except: null }),
+          Effect.flatten(EntryOfRequest)
+        ])
 
       return SignIn.of({
-        check: Effect.fnUntraced(function* ({ code, login, password }, { isKnown }) {
+        check: Effect.fnUntraced(function* ({ code, login, password }, { address, isKnown }) {
           const subject = `${isKnown ? "known browser of" : "login"} ${loginKey(login)}`
           const wait = yield* pauses.begin(subject)
           if (wait > 0) {
@@ -105,12 +113,14 @@ export class SignIn extends Context.Service<
           }
           const account = yield* accounts.byLogin(login)
           const { isWeak, matches } = yield* compare(password, account?.password ?? null)
-          if (account === null || !matches || account.disabled) return yield* wrong()
+          // Whether the login exists or not, the same is done.
+          const refuseIt = Effect.andThen(refused.count(account, address), Effect.fail(wrong()))
+          if (account === null || !matches || account.disabled) return yield* refuseIt
           if (account.totp_secret !== null && code === undefined) {
             yield* pauses.uncount(subject)
             return "code needed"
           }
-          if (code !== undefined && !(yield* secondFactor.accept(account, code))) return yield* wrong()
+          if (code !== undefined && !(yield* secondFactor.accept(account, code))) return yield* refuseIt
           yield* pauses.succeeded(subject)
           if (isWeak) yield* accounts.update(account.id, { password: yield* hash(password) })
           return account

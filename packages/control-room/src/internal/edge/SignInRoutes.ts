@@ -13,6 +13,8 @@ import { Providers } from "../providers/Providers.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import { type Account, Accounts } from "../store/access/Accounts.ts"
 import { AccountSessions } from "../store/access/AccountSessions.ts"
+import { EntryOfRequest } from "../store/audit/AuditEntries.ts"
+import { Database } from "../store/database/Database.ts"
 import * as Tokens from "../vault/Tokens.ts"
 import { AccountEntry } from "./AccountEntry.ts"
 import { ClientAddress } from "./ClientAddress.ts"
@@ -20,6 +22,7 @@ import { ConsoleCookies } from "./ConsoleCookies.ts"
 import { type Refusal, refuse } from "./Failures.ts"
 import { textOfBody } from "./Incoming.ts"
 import { SecondFactor } from "./SecondFactor.ts"
+import * as SessionEntries from "./SessionEntries.ts"
 import { SessionViews } from "./SessionViews.ts"
 import * as SignInAttempts from "./SignInAttempts.ts"
 import { UnauthenticatedRequests } from "./UnauthenticatedRequests.ts"
@@ -91,6 +94,8 @@ export const layer = ({ isOwn, mayBeInsecure }: { readonly isOwn: boolean; reado
       const attempts = yield* SignInAttempts.make
       const providers = (yield* Providers).all.map(({ settings: { id, name } }) => ({ id, name }))
       const entry = yield* AccountEntry
+      const { transaction } = yield* Database
+      const entries = yield* SessionEntries.make
 
       /** Refuses pages of others, and passwords that anybody on the way can read. */
       const guard = Effect.fnUntraced(function* (request: Request) {
@@ -125,7 +130,13 @@ export const layer = ({ isOwn, mayBeInsecure }: { readonly isOwn: boolean; reado
         const enrolment = yield* signIn.enrolment(account)
         if (enrolment === null) return yield* enter(request, account)
         if (code === undefined || pending === undefined) return HttpServerResponse.jsonUnsafe({ enrol: enrolment })
-        const codes = (yield* secondFactor.confirm(account, pending, code)) ?? (yield* wrongFirstCode())
+        const made = yield* secondFactor.confirm(account, pending, code).pipe(
+          Effect.tap((codes) =>
+            codes === null ? Effect.void : entries.changed(request, account, null, "addSecondFactor")
+          ),
+          transaction
+        )
+        const codes = made ?? (yield* wrongFirstCode())
         return yield* enter(request, account, { recovery_codes: codes })
       })
 
@@ -169,7 +180,11 @@ export const layer = ({ isOwn, mayBeInsecure }: { readonly isOwn: boolean; reado
           const message = `${nameOf(other.account)} is signed in in this browser; send replace: true to sign in as ${account.login}`
           return yield* refuse(409, "CONFLICT", message)
         }
-        yield* signIn.setPasswordBy(token, account, password)
+        yield* Effect.provideService(
+          signIn.setPasswordBy(token, account, password),
+          EntryOfRequest,
+          entries.changed(request, account, null, "choosePassword")
+        )
         // A link replaces the password alone, or whoever has one gets past the second factor.
         if (account.totp_secret !== null) return HttpServerResponse.jsonUnsafe({ code_needed: true })
         return yield* enterOrEnrol(request, account, {})

@@ -4,14 +4,16 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 
-/** Fields with content of work items and files, tokens, or addresses that are valid without a key. */
+/** Fields with content of work items and files, messages about them, tokens, or addresses that are valid without a key. */
 const content: ReadonlySet<string> = new Set([
   "data",
   "default_work_item",
   "download",
+  "exception",
   "files",
   "inputs",
   "link_token",
+  "package",
   "payload",
   "payloads",
   "previous_payload",

@@ -37,6 +37,7 @@ import { Workspaces } from "../store/access/Workspaces.ts"
 import { DataKeys } from "../store/vault/DataKeys.ts"
 import { AuditChain } from "../store/audit/AuditChain.ts"
 import { AuditEntries } from "../store/audit/AuditEntries.ts"
+import { RefusedSignIns } from "../store/audit/RefusedSignIns.ts"
 import { Seal } from "../store/vault/Seal.ts"
 import { Secrets } from "../store/vault/Secrets.ts"
 import { TransitKeys } from "../store/vault/TransitKeys.ts"
@@ -127,7 +128,7 @@ const repositories = Layer.mergeAll(
   Changes.layer,
   Measures.layer,
   Layer.provideMerge(RoomState.layer, Nodes.layer),
-  Layer.provideMerge(AuditChain.layer, AuditEntries.layer)
+  Layer.merge(AuditChain.layer, RefusedSignIns.layer).pipe(Layer.provideMerge(AuditEntries.layer))
 )
 
 /** Alerts, whose channels have secrets. */

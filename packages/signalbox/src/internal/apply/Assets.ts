@@ -35,6 +35,8 @@ export const plan = Effect.fnUntraced(function* (wanted: NonNullable<Document["a
       continue
     }
     const { payload } = yield* Assets.get(id)
+    // One that has no content yet was begun by a command that was killed: nothing of it is replaced.
+    const action = payload.type === "empty" ? "create" : "change"
     const differences = [
       ...("content_type" in payload && payload.content_type === contentType ? [] : ["content type"]),
       ...((yield* digestOf(Assets.download(id))) === digest ? [] : ["content"])
@@ -42,7 +44,7 @@ export const plan = Effect.fnUntraced(function* (wanted: NonNullable<Document["a
     steps.push(
       differences.length === 0
         ? unchanged("asset", name)
-        : { kind: "asset", name, action: "change", detail: differences.join(", "), run: upload }
+        : { kind: "asset", name, action, detail: differences.join(", "), run: upload }
     )
   }
   const extra = [...existing]

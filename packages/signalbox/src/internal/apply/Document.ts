@@ -2,9 +2,11 @@
 import { TaggedError } from "@signalbox/transport/Printed"
 import { alertChannelTypes } from "@signalbox/api/contract/AlertChannels"
 import { AlertDefinition } from "@signalbox/api/contract/Alerts"
+import { Permission } from "@signalbox/api/contract/Authorization"
 import { CallbackUrl, Name, RelativePath } from "@signalbox/api/contract/Common"
 import { SecretName } from "@signalbox/api/contract/Ids"
 import { StepDefinition, ProcessDefinition } from "@signalbox/api/contract/Processes"
+import { RoleName } from "@signalbox/api/contract/Roles"
 import { ScheduleInputs, scheduleRules } from "@signalbox/api/contract/Schedules"
 import { NewSecretName, SecretHosts } from "@signalbox/api/contract/Secrets"
 import { GitReference, RepositoryUrl } from "@signalbox/api/contract/TaskPackages"
@@ -174,8 +176,13 @@ const Alert = Schema.Struct({
 })
 export type Alert = typeof Alert.Type
 
+/** A role of the workspace: what its members may do. Who has it is no part of the file. */
+const Role = Schema.Struct({ permissions: Schema.Array(Permission).check(Schema.isBetweenLength(1, 100)) })
+export type Role = typeof Role.Type
+
 /** A section that is absent changes nothing. */
 export const Document = Schema.Struct({
+  roles: Schema.optionalKey(Schema.Record(RoleName, Role)),
   secrets: Schema.optionalKey(Schema.Record(NewSecretName, Secret)),
   packages: Schema.optionalKey(Schema.Record(Name, Package)),
   worker_groups: Schema.optionalKey(Schema.Array(Name).check(Schema.isUnique())),

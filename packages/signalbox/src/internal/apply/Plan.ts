@@ -14,6 +14,7 @@ import * as Dependents from "./Dependents.ts"
 import { ApplyFileError, type Document } from "./Document.ts"
 import * as Packages from "./Packages.ts"
 import * as ProcessPlan from "./Processes.ts"
+import * as Roles from "./Roles.ts"
 import * as Schedules from "./Schedules.ts"
 import * as Secrets from "./Secrets.ts"
 import type { Ids, Section, Step } from "./Step.ts"
@@ -120,7 +121,8 @@ const nothing: Section = { steps: [], extra: [] }
 /** Compares the file with the workspace. Changes nothing; reads the local files that it refers to. */
 export const make = Effect.fn("apply.plan")(function* (document: Document, options: Options) {
   const references = referencesOf(document)
-  const { assets, assistants, packages, processes, schedules, secrets, triggers, webhooks, worker_groups } = document
+  const { assets, assistants, packages, processes, roles, schedules, secrets, triggers, webhooks, worker_groups } =
+    document
   const { alert_channels, alerts } = document
   const all = { limit: 500 }
   const ids: Ids = {
@@ -162,6 +164,7 @@ export const make = Effect.fn("apply.plan")(function* (document: Document, optio
   const absent = (key: keyof Dependents.Dependents): Section => ({ steps: [], extra: dependents[key] })
   // Each after what it may refer to; deletions in reverse.
   const sections: ReadonlyArray<Section> = [
+    roles === undefined ? nothing : yield* Roles.plan(roles),
     secrets === undefined ? nothing : yield* Secrets.plan(secrets, options.folder, options.rewriteSecrets),
     packages === undefined ? nothing : yield* Packages.plan(packages, options.folder, ids),
     worker_groups === undefined ? nothing : Groups.plan(worker_groups, ids),

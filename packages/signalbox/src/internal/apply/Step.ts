@@ -8,6 +8,7 @@ import type { UploadSourceError } from "@signalbox/api/Upload"
 import * as Effect from "effect/Effect"
 
 export type Kind =
+  | "role"
   | "secret"
   | "package"
   | "worker group"

@@ -13,11 +13,17 @@ const label = (endpoint: string, process: string | undefined) =>
 /** No host has this name (RFC 2606). */
 const nowhere = "https://disabled.invalid/"
 
-/** Creates a webhook that is disabled. It has its endpoint only then, so that nothing is sent there before. */
-const createDisabled = Effect.fnUntraced(function* ({ endpoint, ...webhook }: Webhooks.NewWebhook) {
-  const { id } = yield* Webhooks.create({ ...webhook, endpoint: nowhere })
+/**
+ * Creates a webhook that is disabled. It has its endpoint only then, so that nothing is sent there before. `begun`: one that a killed
+ * command has begun to create.
+ */
+const createDisabled = Effect.fnUntraced(function* (
+  { endpoint, ...webhook }: Webhooks.NewWebhook,
+  begun: WebhookListed | undefined
+) {
+  const { id } = begun ?? (yield* Webhooks.create({ ...webhook, endpoint: nowhere }))
   yield* Webhooks.update(id, { enabled: false }).pipe(
-    Effect.andThen(Webhooks.update(id, { endpoint })),
+    Effect.andThen(Webhooks.update(id, { endpoint, events: webhook.events })),
     Effect.tapError(() => Effect.ignore(Webhooks.remove(id)))
   )
 })
@@ -40,10 +46,12 @@ export const plan = Effect.fnUntraced(function* (wanted: ReadonlyArray<Webhook>,
     const at = left.findIndex((listed) => listed.endpoint === endpoint && nameOfProcess(listed) === process)
     const found = at < 0 ? undefined : left.splice(at, 1)[0]
     if (found === undefined) {
+      const unfinished = left.findIndex((one) => one.endpoint === nowhere && nameOfProcess(one) === process)
+      const begun = unfinished < 0 || enabled !== false ? undefined : left.splice(unfinished, 1)[0]
       const run = Effect.gen(function* () {
         const of = process === undefined ? {} : { process: yield* idOf(ids.processes, process) }
         const webhook = { endpoint, events, ...of }
-        return yield* enabled === false ? createDisabled(webhook) : Webhooks.create(webhook)
+        return yield* enabled === false ? createDisabled(webhook, begun) : Webhooks.create(webhook)
       })
       steps.push({ kind: "webhook", name, action: "create", detail: events.join(", "), run })
       continue

@@ -4,6 +4,9 @@
  */
 import type { TaskPackage } from "@signalbox/api/contract/TaskPackages"
 import { TaskPackageVersion } from "@signalbox/api/contract/TaskPackageVersions"
+import type { TaskPackageId } from "@signalbox/api/contract/Ids"
+import * as Assistants from "@signalbox/api/Assistants"
+import * as Processes from "@signalbox/api/Processes"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as Inspected from "@signalbox/task-package/TaskPackage"
 import * as Effect from "effect/Effect"
@@ -88,6 +91,15 @@ const upload = (name: string, versions: ReadonlyArray<Version>, numbers: Readonl
     }
   })
 
+/** Whether a process or an assistant of the workspace names a package. */
+const isUsed = Effect.fnUntraced(function* (id: TaskPackageId) {
+  const assistants = yield* Stream.runCollect(Assistants.stream({ limit: 500 }))
+  if (assistants.some(({ task }) => task.package_id === id)) return true
+  const processes = yield* Stream.runCollect(Processes.stream({ limit: 500 }))
+  const definitions = yield* Effect.forEach(processes, (process) => Processes.getDefinition(process.id))
+  return definitions.some(({ steps }) => steps.some(({ task }) => task.package_id === id))
+})
+
 /** Plans one package; null when it cannot be had. */
 const planOne = Effect.fnUntraced(function* (found: TaskPackage, pinned: ReadonlyArray<number>, ids: Ids, gaps: Gaps) {
   const { git, name } = found
@@ -118,10 +130,14 @@ const planOne = Effect.fnUntraced(function* (found: TaskPackage, pinned: Readonl
   const current = versions.find(({ isCurrent }) => isCurrent)
   const isSame = missing.length === 0 && known?.target.current?.digest === current?.digest
   const isElsewhere = known !== null && known.target.git !== null
+  const isWanted = new Set(wanted.map(({ digest }) => digest))
+  const isOwn = known !== null && !isElsewhere && [...known.versions.keys()].every((digest) => isWanted.has(digest))
+  // An import that was killed has begun it: it has nothing else, and nothing names it yet.
+  const isBegun = isOwn && !isSame && !(yield* isUsed(known.target.id))
   const step: ImportStep = {
     kind: "package",
     name,
-    action: known === null ? "create" : isSame ? "unchanged" : isElsewhere ? "different" : "change",
+    action: known === null || isBegun ? "create" : isSame ? "unchanged" : isElsewhere ? "different" : "change",
     detail: isSame
       ? ""
       : isElsewhere

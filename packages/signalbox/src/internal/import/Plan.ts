@@ -21,6 +21,7 @@ import * as Packages from "./Packages.ts"
 import * as Parts from "./Parts.ts"
 import * as Processes from "./Processes.ts"
 import type { Reading } from "./Reading.ts"
+import * as Roles from "./Roles.ts"
 import * as Secrets from "./Secrets.ts"
 import * as Starts from "./Starts.ts"
 import type { ImportStep } from "./Step.ts"
@@ -61,6 +62,7 @@ export const make = Effect.fn("import.plan")(function* (reading: Reading, option
     processes: namesOf(reading.processes),
     schedules: namesOf(reading.schedules)
   }
+  const roles = yield* Roles.plan(reading.roles, gaps)
   const secrets = yield* Secrets.plan(reading.secrets, { replace: options.replace, values: options.secrets }, gaps)
   const packages = yield* Packages.plan(reading.packages, Processes.pinnedBy(reading, names), ids, gaps)
   const isPackage = present(ids.packages, packages.steps)
@@ -89,6 +91,7 @@ export const make = Effect.fn("import.plan")(function* (reading: Reading, option
   const items = options.items ? yield* Items.plan(reading.processes, isProcess, ids, gaps) : []
   // Each after what it may refer to.
   return [
+    ...roles,
     ...secrets,
     ...packages.steps,
     ...groups,

@@ -4,6 +4,7 @@ import { AlertChannel } from "@signalbox/api/contract/AlertChannels"
 import { AssetSummary } from "@signalbox/api/contract/Assets"
 import { Assistant } from "@signalbox/api/contract/Assistants"
 import { Process, ProcessSummary, StoredDefinition } from "@signalbox/api/contract/Processes"
+import { Role } from "@signalbox/api/contract/Roles"
 import { Schedule, ScheduleListed } from "@signalbox/api/contract/Schedules"
 import { Secret } from "@signalbox/api/contract/Secrets"
 import { TaskPackage, TaskPackageSummary } from "@signalbox/api/contract/TaskPackages"
@@ -12,10 +13,15 @@ import { WebhookListed } from "@signalbox/api/contract/Webhooks"
 import { WorkerGroup } from "@signalbox/api/contract/WorkerGroups"
 import { Workspace } from "@signalbox/api/contract/Workspaces"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { bounds } from "./Bounds.ts"
 import { everything, type Gaps } from "./Gaps.ts"
 import { Source, type SourceError } from "./Source.ts"
 
 const pages = { limit: "100" }
+
+/** All roles, in one response. */
+const RoleList = Schema.Struct({ data: Schema.Array(Role).check(Schema.isMaxLength(bounds.resources)) })
 
 const absent = (error: SourceError) => (error.kind === "absent" ? Effect.succeed(null) : Effect.fail(error))
 
@@ -47,6 +53,10 @@ export type SourceProcess = Effect.Success<ReturnType<typeof processOf>>
 export const read = Effect.fn("import.read")(function* (packages: ReadonlyArray<string>, gaps: Gaps) {
   const { get, list } = yield* Source
   const workspace = yield* get([], Workspace)
+  const roles = yield* gaps.orNone(
+    "role",
+    Effect.map(get(["roles"], RoleList), ({ data }) => data)
+  )
   const groups = yield* gaps.orNone("worker group", list(["worker-groups"], WorkerGroup, pages))
   const assets = yield* gaps.orNone("asset", list(["assets"], AssetSummary, pages))
   const secrets = yield* gaps.orNone("secret", list(["secrets"], Secret))
@@ -74,6 +84,10 @@ export const read = Effect.fn("import.read")(function* (packages: ReadonlyArray<
   const present = <A>(all: ReadonlyArray<A | null>) => all.flatMap((one) => (one === null ? [] : [one]))
   return {
     workspace: workspace.name,
+    roles: gaps.named(
+      "role",
+      roles.filter(({ built_in }) => !built_in)
+    ),
     groups: gaps.named("worker group", groups),
     assets: gaps.named("asset", assets),
     secrets: gaps.named("secret", secrets),

@@ -23,7 +23,8 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import { createHash } from "node:crypto"
 import { join } from "node:path"
 import { bounds, isTooDeep } from "./Bounds.ts"
@@ -102,7 +103,7 @@ export class Source extends Context.Service<
     /** Where robots read values of secrets. */
     readonly origin: string
     readonly key: Redacted.Redacted
-    /** Has the client of the origin, for the vault. */
+    /** The client of the origin, for the vault: its responses have the same bound. */
     readonly client: HttpClient.HttpClient
     /** One resource; a path below the workspace, in segments. */
     readonly get: <A, E>(
@@ -180,6 +181,24 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, from, key, workspace }
       ),
       Effect.map(({ chunks }) => Buffer.concat(chunks).toString("utf8"))
     )
+
+  /** Reads bodies before it returns, and one that is too large as a 413 that says so, which is not tried again. */
+  const bounded = HttpClient.transform(client, (responding, request) =>
+    Effect.gen(function* () {
+      const response = yield* responding
+      const { headers, status } = response
+      const text = yield* Effect.result(textOf(response))
+      if (Result.isSuccess(text)) {
+        // A response with one of these has no body.
+        const body = [204, 205, 304].includes(status) ? null : text.success
+        return HttpClientResponse.fromWeb(request, new Response(body, { headers, status }))
+      }
+      const { kind, message } = text.failure
+      if (kind === "refused") return HttpClientResponse.fromWeb(request, Response.json({ message }, { status: 413 }))
+      const reason = new HttpClientError.DecodeError({ request, response, description: message })
+      return yield* new HttpClientError.HttpClientError({ reason })
+    }).pipe(Effect.provideService(IdleLimit, 60_000))
+  )
 
   const read = Effect.fnUntraced(
     function* (url: URL) {
@@ -308,7 +327,7 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, from, key, workspace }
     workspace,
     origin: from.origin,
     key,
-    client,
+    client: bounded,
     get: (path, schema, query = {}) => Effect.flatMap(address(path, query), (url) => decoded(url, schema)),
     list,
     download,

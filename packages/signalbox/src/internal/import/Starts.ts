@@ -2,6 +2,7 @@
 import type { TriggerListed } from "@signalbox/api/contract/Triggers"
 import type { Schedule } from "@signalbox/api/contract/Schedules"
 import type { WebhookListed } from "@signalbox/api/contract/Webhooks"
+import * as ScheduleList from "@signalbox/api/Schedules"
 import * as TriggerList from "@signalbox/api/Triggers"
 import { defined } from "@signalbox/transport/Defined"
 import * as Effect from "effect/Effect"
@@ -38,7 +39,11 @@ export const schedules = Effect.fnUntraced(function* (all: ReadonlyArray<Schedul
   const possible = Parts.withNeeds("schedule", entries, ([, { process }]) => [processNeed(process, context)], gaps)
   const wanted = (yield* Parts.accepted("schedule", "schedules", possible, gaps)) ?? {}
   const plan = (some: typeof wanted) => Schedules.plan(some, context.ids, SwitchedOff.schedules)
-  const steps = yield* Parts.stepsOf("schedule", wanted, plan, gaps)
+  const here = yield* Stream.runCollect(ScheduleList.stream({ limit: 500 }))
+  const begun = new Set<string>(here.filter(({ at }) => at === SwitchedOff.never).map(({ name }) => name))
+  const steps = (yield* Parts.stepsOf("schedule", wanted, plan, gaps)).map((step) =>
+    step.action === "change" && begun.has(step.name) ? { ...step, action: "create" as const } : step
+  )
   return SwitchedOff.written(steps, steps)
 })
 

@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import type { Writes } from "../apply/Schedules.ts"
 import type { ImportStep } from "./Step.ts"
 
-/** A time that does not come. */
-const never = "9999-01-01T00:00:00.000Z"
+/** A time that does not come. A schedule that has it is one that a killed command has begun to create. */
+export const never = "9999-01-01T00:00:00.000Z"
 const note = "imported"
 
 /** Creates schedules for a time that does not come, pauses them, and then gives them their times. */

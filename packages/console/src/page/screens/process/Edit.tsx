@@ -10,6 +10,8 @@ import { AreaField, NameField, TextField } from "../../kit/Field.tsx"
 import { useResource } from "../../load.ts"
 import { go, to } from "../../route.ts"
 import { may } from "../../state.ts"
+import { limitsDraftOf, limitsOf } from "./limits.ts"
+import { LimitsEditor } from "./LimitsEditor.tsx"
 import { PackageUpload } from "./PackageUpload.tsx"
 import { StepEditor } from "./StepEditor.tsx"
 import { definitionOf, draftOf, moved, type StepDraft } from "./steps.ts"
@@ -36,6 +38,7 @@ const Editor = ({
   const [name, setName] = useState(initial.name ?? "")
   const [description, setDescription] = useState(initial.description ?? "")
   const [pauseAfter, setPauseAfter] = useState(String(initial.pause_after_failures ?? ""))
+  const [limits, setLimits] = useState(() => limitsDraftOf(initial))
   const [steps, setSteps] = useState<ReadonlyArray<StepDraft>>(() => (initial.steps ?? []).map(draftOf))
   const packages = useResource<Page<TaskPackageSummary>>(may("Tasks.read_task_packages") ? "task-packages" : null, {
     limit: 500
@@ -55,12 +58,19 @@ const Editor = ({
     add(id, tasks.length === 0 ? [""] : tasks.map(({ name }) => name))
   }
   const send = () => {
-    const { description: _description, pause_after_failures: _pause, ...rest } = initial
+    const {
+      concurrency: _concurrency,
+      description: _description,
+      pause_after_failures: _pause,
+      rate: _rate,
+      ...rest
+    } = initial
     return save({
       ...rest,
       name: name.trim(),
       description: description.trim() || undefined,
       pause_after_failures: pauseAfter === "" ? undefined : Number(pauseAfter),
+      ...limitsOf(limits),
       steps: steps.map(definitionOf)
     })
   }
@@ -108,6 +118,7 @@ const Editor = ({
           value={pauseAfter}
           onValue={setPauseAfter}
         />
+        <LimitsEditor draft={limits} onChange={setLimits} />
       </Panel>
       <Problem message={action.error} />
       <div class="actions">

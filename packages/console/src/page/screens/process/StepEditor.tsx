@@ -4,6 +4,7 @@ import type { WorkerGroup } from "@signalbox/api/contract/WorkerGroups"
 import { Button } from "../../kit/Basics.tsx"
 import { SelectField, TextField } from "../../kit/Field.tsx"
 import { useResource } from "../../load.ts"
+import { LimitsEditor } from "./LimitsEditor.tsx"
 import type { StepDraft } from "./steps.ts"
 import * as text from "../../text/text.ts"
 
@@ -28,7 +29,7 @@ export const StepEditor = ({
 }) => {
   const { data } = useResource<TaskPackage>(step.packageId === "" ? null : `task-packages/${step.packageId}`)
   const tasks = data?.tasks ?? []
-  const set = (name: Exclude<keyof StepDraft, "key" | "before">) => (value: string) =>
+  const set = (name: Exclude<keyof StepDraft, "key" | "before" | "limits">) => (value: string) =>
     onChange({ ...step, [name]: value })
   const number = (name: "attempts" | "delay" | "timeout" | "parallel" | "pauseAfter", label: string, hint: string) => (
     <TextField
@@ -102,6 +103,7 @@ export const StepEditor = ({
             {number("timeout", text.processes.timeout, text.processes.timeoutHint)}
             {number("pauseAfter", text.processes.pauseAfterStep, text.processes.pauseAfterStepHint)}
           </div>
+          <LimitsEditor draft={step.limits} onChange={(limits) => onChange({ ...step, limits })} />
         </details>
         <div class="actions">
           <Button disabled={index === 0} aria-label={text.processes.moveUpOf(which)} onClick={() => onMove(-1)}>

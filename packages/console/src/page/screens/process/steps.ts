@@ -1,6 +1,7 @@
 /** Steps of a definition while they are edited: what is typed, with what the page does not show. */
 import type { StepDefinition } from "@signalbox/api/contract/Processes"
 import type { Body } from "../../api.ts"
+import { limitsDraftOf, limitsOf, type LimitsDraft } from "./limits.ts"
 
 export interface StepDraft {
   /** Tells the rows apart while names change. */
@@ -16,6 +17,7 @@ export interface StepDraft {
   readonly timeout: string
   readonly parallel: string
   readonly pauseAfter: string
+  readonly limits: LimitsDraft
   /** What was there before: fields that are not shown stay. */
   readonly before: Partial<typeof StepDefinition.Encoded>
 }
@@ -33,16 +35,19 @@ export const draftOf = (step: Partial<typeof StepDefinition.Encoded>, key: numbe
   timeout: text(step.timeout_seconds),
   parallel: text(step.max_parallel ?? 1),
   pauseAfter: text(step.pause_after_failures),
+  limits: limitsDraftOf(step),
   before: step
 })
 
 /** What is sent; the service checks it and names the field that is wrong. */
 export const definitionOf = (draft: StepDraft): Body<typeof StepDefinition.Encoded> => {
-  const { attempts, before, delay, group, name, packageId, parallel, pauseAfter, task, timeout } = draft
+  const { attempts, before, delay, group, limits, name, packageId, parallel, pauseAfter, task, timeout } = draft
   const {
+    concurrency: _concurrency,
     max_parallel: _parallel,
     name: _name,
     pause_after_failures: _pause,
+    rate: _rate,
     retry: _retry,
     task: taskBefore,
     task_package_version: version,
@@ -61,6 +66,7 @@ export const definitionOf = (draft: StepDraft): Body<typeof StepDefinition.Encod
     max_parallel: Number(parallel) > 1 ? Number(parallel) : undefined,
     retry: Number(attempts) > 1 ? { max_attempts: Number(attempts), delay_seconds: Number(delay) } : undefined,
     timeout_seconds: timeout === "" ? undefined : Number(timeout),
+    ...limitsOf(limits),
     pause_after_failures: pauseAfter === "" ? undefined : Number(pauseAfter)
   }
 }

@@ -125,8 +125,8 @@ export class ApiKeys extends Context.Service<
     ) => Effect.Effect<{ readonly view: ApiKeyView; readonly key: string }>
     /** Whether a key that belongs to the workspace is older than the first account of the room, or there is none. */
     readonly predatesAccounts: (id: string) => Effect.Effect<boolean>
-    /** Gives a key a permission, unless it has it. */
-    readonly grant: (key: string, permission: Permission) => Effect.Effect<void>
+    /** Gives a key a permission, and returns the id of the key; null: it has it. */
+    readonly grant: (key: string, permission: Permission) => Effect.Effect<ApiKeyId | null>
     /** Hands a key over to another owner; null: to the workspace. */
     readonly setOwner: (id: ApiKeyId, owner: UserId | null) => Effect.Effect<void>
     /** The key of a workspace, without what authenticates it. */
@@ -224,10 +224,11 @@ export class ApiKeys extends Context.Service<
         grant: Effect.fnUntraced(function* (text, permission) {
           const token = Tokens.parse(text)
           const key = token === null ? null : yield* find(token.id)
-          if (key === null || key.permissions.has(permission)) return
+          if (key === null || key.permissions.has(permission)) return null
           const permissions = [...key.permissions, permission]
           yield* sql`UPDATE api_key SET ${keyTable.update({ permissions })} WHERE id = ${key.id}`
           forget(key.id)
+          return key.id
         }),
         ofId: Effect.fnUntraced(function* (id) {
           const key = yield* find(id)

@@ -1,5 +1,5 @@
 /**
- * The chain of the audit of each workspace. Changes write entries without a number, so that they wait for no lock; one tick numbers
+ * The chain of the audit of each workspace, and that of the room. Changes write entries without a number, so that they wait for no lock; one tick numbers
  * what is committed, and links each entry to the one before. Entries are deleted from the front alone.
  */
 import type { AuditHead } from "@signalbox/api/contract/Audit"
@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { linkOf, sealOf } from "../../vault/AuditMac.ts"
 import { Database } from "../database/Database.ts"
-import { AuditEntries, auditKey, entryOf, entryTable, type EntryRow } from "./AuditEntries.ts"
+import { AuditEntries, auditKey, entryOf, entryTable, type EntryRow, roomChain } from "./AuditEntries.ts"
 
 export const chainTable = Table("audit_chain", { workspace_id: text, number: integer, mac: text })
 
@@ -141,8 +141,9 @@ export class AuditChain extends Context.Service<
         if (restores.length === 0) return
         const heads = yield* query(
           chainTable,
-          sql`SELECT workspace.id AS workspace_id, coalesce(number, 0) AS number, coalesce(mac, '') AS mac
-            FROM workspace LEFT JOIN audit_chain ON audit_chain.workspace_id = workspace.id`
+          sql`SELECT chain.id AS workspace_id, coalesce(number, 0) AS number, coalesce(mac, '') AS mac
+            FROM (SELECT id FROM workspace UNION ALL SELECT ${roomChain}) AS chain
+            LEFT JOIN audit_chain ON audit_chain.workspace_id = chain.id`
         )
         for (const { backup_created_at } of restores) {
           for (const { number, workspace_id: workspaceId } of heads) {

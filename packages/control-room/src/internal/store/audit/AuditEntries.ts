@@ -14,7 +14,7 @@ import { firstIdOf } from "../database/IdsByTime.ts"
 import { DataKeys } from "../vault/DataKeys.ts"
 
 /** The chain of what concerns the room as a whole. */
-export const roomChain = "room"
+export const roomChain = "room" as const
 
 export const entryTable = Table("audit_entry", {
   workspace_id: text,
@@ -115,7 +115,7 @@ export class AuditEntries extends Context.Service<
     /** Waits until no other transaction has locked this resource for its entry, and locks it until the current one ends. */
     readonly lockResource: (workspace: WorkspaceId, type: AuditedResource, id: string | null) => Effect.Effect<void>
     readonly list: (
-      workspace: WorkspaceId,
+      workspace: WorkspaceId | typeof roomChain,
       filter: EntryFilter,
       page: PageRequest,
       order?: "newest first" | "oldest first"

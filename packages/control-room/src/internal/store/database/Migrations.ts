@@ -19,6 +19,7 @@ import * as AccessOfPeople from "./migrations/Access.ts"
 import * as AlertGathering from "./migrations/AlertGathering.ts"
 import * as AlertReceivers from "./migrations/AlertReceivers.ts"
 import * as Audit from "./migrations/Audit.ts"
+import * as AuditRoom from "./migrations/AuditRoom.ts"
 import * as ConsoleMarks from "./migrations/ConsoleMarks.ts"
 import * as IdempotencyMakers from "./migrations/IdempotencyMakers.ts"
 import * as ItemSteps from "./migrations/ItemSteps.ts"
@@ -68,7 +69,8 @@ export const migrations = {
   "0055_people": People.statements,
   "0056_providers": Providers.statements,
   "0057_secret_fields": SecretFields.statements,
-  "0058_access": AccessOfPeople.statements
+  "0058_access": AccessOfPeople.statements,
+  "0059_audit_room": AuditRoom.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */

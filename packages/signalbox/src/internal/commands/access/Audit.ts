@@ -33,6 +33,12 @@ const filtered = (name: string, description: string) =>
 const list = Command.make(
   "list",
   {
+    room: Flag.Boolean("room").pipe(
+      Flag.withDescription(
+        "The audit of the room instead of that of the workspace: accounts, sign-ins, workspaces, restores; needs `Room.manage`"
+      ),
+      Flag.withDefault(false)
+    ),
     actor: filtered("actor", "Only changes by this key or person, by id"),
     action: filtered("action", "Only this operation, such as `updateProcess`"),
     type: filtered("type", "Only changes of this kind of resource, such as `process`"),
@@ -41,8 +47,9 @@ const list = Command.make(
     until: filtered("until", "Before this time"),
     ...connectionFlags
   },
-  Effect.fnUntraced(function* ({ action, actor, data, from, json, resource, type, until }) {
+  Effect.fnUntraced(function* ({ action, actor, data, from, json, resource, room, type, until }) {
     const filter: Audit.Filter = {
+      chain: room ? "room" : undefined,
       actor: Option.getOrUndefined(actor),
       action: Option.getOrUndefined(action),
       resourceType: Option.getOrUndefined(type),
@@ -57,7 +64,11 @@ const list = Command.make(
   Command.withDescription("Lists who changed what, newest first"),
   Command.withExamples([
     { command: "signalbox audit list --type secret", description: "List changes of secrets" },
-    { command: "signalbox audit list --from 2026-11-01T00:00:00Z --json", description: "Print a line of JSON for each" }
+    {
+      command: "signalbox audit list --from 2026-11-01T00:00:00Z --json",
+      description: "Print a line of JSON for each"
+    },
+    { command: "signalbox audit list --room --action refuseSignIn", description: "List refused sign-ins" }
   ])
 )
 
@@ -75,7 +86,7 @@ const head = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Prints the end of the audit of each workspace. Store it on another machine: `signalbox check --audit-head` then finds what was cut off"
+    "Prints the end of the audit of each workspace and of the room. Store it on another machine: `signalbox check --audit-head` then finds what was cut off"
   ),
   Command.withExamples([
     { command: "signalbox audit head --json > /mnt/elsewhere/audit-head", description: "Store the ends elsewhere" }
