@@ -178,7 +178,13 @@ export interface ServiceOptions {
    *   clientId: "11111111-1111-1111-1111-111111111111",
    *   clientSecret: Redacted.make("the secret of the application"),
    *   subjectClaim: "oid",
-   *   roles: [{ group: "22222222-2222-2222-2222-222222222222", workspace: "default", role: "operator" }]
+   *   roles: [
+   *     {
+   *       group: "22222222-2222-2222-2222-222222222222",
+   *       workspace: "default",
+   *       role: "operator"
+   *     }
+   *   ]
    * }
    * ```
    */
