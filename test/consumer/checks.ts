@@ -14,7 +14,7 @@ import { checkpointed, documented, greet, up } from "./rooms.ts"
 import * as userFiles from "./userFiles.ts"
 
 /** Of what `npm i signalbox` brings, in megabytes. */
-const installBudget = 85
+const installBudget = 87
 
 const sqlPg = "@effect/sql-pg@4.0.5"
 

@@ -1,7 +1,7 @@
 /** Calls that change something, and what became of them. */
 import { useState } from "preact/hooks"
 import { addressOf, ApiError, type Query, send } from "./api.ts"
-import { say, session } from "./state.ts"
+import { noteEnd, say, session } from "./state.ts"
 import * as text from "./text/text.ts"
 
 /**
@@ -13,12 +13,13 @@ export const call = async <A = unknown>(
   path: string,
   { body, query, signal }: { readonly body?: unknown; readonly query?: Query; readonly signal?: AbortSignal } = {}
 ): Promise<A> => {
-  if (session.value == null) throw new ApiError(401, text.frame.sessionEnded)
+  const current = session.value
+  if (current == null) throw new ApiError(401, text.frame.sessionEnded)
   try {
     // The caller names the type, since the contract is not loaded into the page.
-    return (await send(method, addressOf(session.value, path, query), body, signal)) as A
+    return (await send(method, addressOf(current, path, query), body, signal)) as A
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) session.value = null
+    noteEnd(error, current)
     throw error
   }
 }

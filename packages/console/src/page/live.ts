@@ -4,8 +4,8 @@
  */
 import type { Change } from "@signalbox/api/contract/Changes"
 import { effect, signal } from "@preact/signals"
-import { addressOf, ApiError, send, sessionPath } from "./api.ts"
-import { session } from "./state.ts"
+import { addressOf, send, sessionPath } from "./api.ts"
+import { noteEnd, session } from "./state.ts"
 
 /** `polling`: there is no stream, and what is shown is loaded every few seconds. */
 export type LiveState = "connecting" | "live" | "polling"
@@ -53,9 +53,8 @@ const read = (url: string, heard: () => void, failed: () => void, hint: (hint: H
     clearTimeout(timer)
     timer = window.setTimeout(connect, retryDelay(failures))
     // The stream does not say why it was refused.
-    send("GET", sessionPath).catch((error) => {
-      if (error instanceof ApiError && error.status === 401) session.value = null
-    })
+    const current = session.value
+    send("GET", sessionPath).catch((error: unknown) => noteEnd(error, current))
   }
   const alive = () => {
     failures = 0

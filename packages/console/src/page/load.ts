@@ -1,9 +1,9 @@
 /** Loading of what a screen shows, again when it changes. */
 import type { ChangeTopic } from "@signalbox/api/contract/Changes"
 import { useEffect, useRef, useState } from "preact/hooks"
-import { ApiError, addressOf, type Query, send } from "./api.ts"
+import { addressOf, type Query, send } from "./api.ts"
 import { type Hint, onHint } from "./live.ts"
-import { session } from "./state.ts"
+import { noteEnd, session } from "./state.ts"
 
 export interface Loaded<A> {
   /** Undefined until the first response. */
@@ -104,13 +104,14 @@ export const useResource = <A>(path: string | null, query: Query = {}): Loaded<A
       isLoading = true
       isStale = false
       loadedAt = performance.now()
+      const { value: sentIn } = session
       try {
         // The contract says what this address returns; the caller names it.
         const data = (await send("GET", address, undefined, ended.signal)) as A
         if (!ended.signal.aborted) setState({ of: address, data, error: null })
       } catch (error) {
         if (ended.signal.aborted) return
-        if (error instanceof ApiError && error.status === 401) session.value = null
+        noteEnd(error, sentIn)
         const message = error instanceof Error ? error.message : String(error)
         setState((before) => (before.of === address ? { ...before, error: message } : { of: address, error: message }))
       }

@@ -12,6 +12,14 @@ export const refusal = signal<string | null>(null)
 /** The link by which the browser was opened, to choose a password. */
 export const link = signal<string | null>(null)
 
+/**
+ * What an error of a request says of its session: it has ended. `of`: the one that there was when the request was sent, since another may
+ * have begun before the response came.
+ */
+export const noteEnd = (error: unknown, of: Session | null | undefined): void => {
+  if (error instanceof ApiError && error.status === 401 && session.value === of) session.value = null
+}
+
 const sessionOf = (body: unknown) => {
   // The service sends what `Session` has.
   session.value = body as Session
