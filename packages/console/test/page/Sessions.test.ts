@@ -9,6 +9,7 @@ const sessionOf = (name: string): Api.Session => ({
   key: null,
   user: null,
   workspaces: [],
+  expires_at: "2026-01-02T03:04:05.000Z",
   permissions: [],
   flows: false
 })
