@@ -158,7 +158,10 @@ const remove = Command.make(
   ),
   Command.withExamples([
     { command: "signalbox users remove ada", description: "What Ada started goes on" },
-    { command: "signalbox users remove ada --keys-to-workspace", description: "Programs that use her keys go on too" }
+    {
+      command: "signalbox users remove bob@example.com --keys-to-workspace",
+      description: "Programs that use his keys go on"
+    }
   ])
 )
 
