@@ -155,7 +155,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a session
         assertError(answer, 401, "UNAUTHENTICATED", /session of the console has ended/)
         const shown = yield* raw("GET", path, { key: null, headers: { cookie } })
         assertError(shown, 401, "UNAUTHENTICATED", /no session/)
-        assert.match(cookieIn(shown), /=; Path=\/; .*Max-Age=0$/)
+        // The browser may have signed in again before this response comes.
+        assert.strictEqual(cookieIn(shown), "")
       })
       const closed = yield* signedIn(key)
       yield* raw("DELETE", path, { key: null, headers: { ...own, cookie: closed } })

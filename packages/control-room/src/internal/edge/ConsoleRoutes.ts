@@ -102,12 +102,9 @@ export const layer = ({ mayUseKeys }: { readonly mayUseKeys: boolean }) =>
         return HttpServerResponse.setHeader(yield* ofKey(session), "set-cookie", cookies.cookie(text))
       })
 
+      /** The cookie stays: by the time of the response, the browser may have the one of a session that began meanwhile. */
       const ended = Effect.suspend(() =>
-        Effect.fail(
-          refuse(401, "UNAUTHENTICATED", "no session; open one with a ticket or a key", {
-            "set-cookie": cookies.cookie(null)
-          })
-        )
+        Effect.fail(refuse(401, "UNAUTHENTICATED", "no session; open one with a ticket or a key"))
       )
 
       const show = Effect.gen(function* () {
