@@ -20,10 +20,14 @@ interface Current {
 }
 
 export interface Outbox {
-  /** Takes what has ended, and returns the next item if `more`; null when there is none. */
+  /**
+   * Takes what has ended, and returns the next item if `more`; null when there is none. `characters`: those of its outputs;
+   * default 0.
+   */
   readonly advance: (
     settled: SettledItem | null,
-    more: boolean
+    more: boolean,
+    characters?: number
   ) => Effect.Effect<ReservedItem | null, CallError | LeaseLost>
   /** Waits until the service knows what has ended, and which item is in progress. */
   readonly sync: Effect.Effect<void, CallError | LeaseLost>
@@ -32,9 +36,6 @@ export interface Outbox {
   /** How many characters of outputs wait to be sent. */
   readonly size: () => number
 }
-
-/** The characters of what was settled, about. */
-const sizeOf = ({ outputs = [] }: SettledItem) => (outputs.length === 0 ? 0 : JSON.stringify(outputs).length)
 
 export const make = (lease: Lease, next: Next): Outbox => {
   let unsent: Array<SettledItem> = []
@@ -124,12 +125,12 @@ export const make = (lease: Lease, next: Next): Outbox => {
   })
 
   return {
-    advance: Effect.fnUntraced(function* (settled, more) {
+    advance: Effect.fnUntraced(function* (settled, more, characters = 0) {
       reserve = more
       if (settled === null) yield* exchange
       else {
         unsent.push(settled)
-        size += sizeOf(settled)
+        size += characters
         current = null
         pace = Math.max((yield* Clock.currentTimeMillis) - begunAt, pace / 2)
       }

@@ -59,10 +59,12 @@ export const of = (outbox: Outbox.Outbox, session: StepRunItems): WorkerSource =
   return {
     ...calls,
     advance: Effect.fnUntraced(function* (settled, more) {
+      const characters = size
       const made = taken()
       const item = yield* outbox.advance(
         settled === null ? null : { work_item_id: settled.id, attempt, ...resultOf(settled.release, made) },
-        more
+        more,
+        characters
       )
       if (item === null) return null
       attempt = item.attempt
